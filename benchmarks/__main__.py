@@ -43,6 +43,7 @@ BENCHMARKS = {
     ),
     "disk": Smallest("--size 4 --rounds 1 --seconds 0.1 --only '1M psync'", "CPU us/IO", "fio"),
     "dispatch": Smallest("--cases 3 --duration 10ms", "over ssh", "openssh-server"),
+    "estimates": Smallest("jumbo-sweep --replications 1", "said s"),
     "export": Smallest("--values 2000 --runs 2 --databases 1 --repeats 1", "peak MB"),
     "gate": Smallest("--cases 20 --repeats 1", "judge s"),
     "history": Smallest("--series 2 --nights 21 --cases 2 --repeats 1 --no-limits", "nights"),

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -72,7 +72,14 @@ class Silent:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None: ...
 

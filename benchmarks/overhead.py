@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from railgauge.engine.outcome import Launch, Outcome
@@ -60,7 +61,14 @@ class Stopwatch:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
         self._began = time.perf_counter()
 
     def dispatched(self, dispatch: Dispatch) -> None: ...

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -57,7 +58,14 @@ class Silent:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None: ...
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from railgauge.cli.options import allow_large, as_json, hosts
+from railgauge.cli.options import allow_large, as_json, database, hosts
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
 from railgauge.run.amount import Amount, amounts
+from railgauge.run.observed_times import observed_in
 from railgauge.run.stopping import soonest
 from railgauge.stats import FEWEST
 
@@ -21,26 +22,35 @@ from railgauge.stats import FEWEST
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
 @hosts
+@database
 @allow_large
 @as_json
-def check(plan: Path, hosts: Path | None, allow_large: bool, as_json: bool) -> None:
+def check(plan: Path, hosts: Path | None, where: str, allow_large: bool, as_json: bool) -> None:
     """Validate PLAN and say what it would run and how long that takes.
+
+    Where the database has a run of the plan, its launches tell how long each case takes.
 
     Every mistake is told at once, as file:line:column: what is wrong and what to write instead.
     Nothing is started on any host.
     """
     loaded = load_plan(plan, hosts=hosts)
     tests = expand(loaded, allow_large=allow_large)
-    least, most = amounts(loaded, tests)
+    earlier = observed_in(where, loaded)
+    least, most = amounts(loaded, tests, earlier.seconds)
     if as_json:
-        click.echo(json.dumps(_as_json(loaded, tests, least, most), indent=2))
+        answer = {**_as_json(loaded, tests, least, most), "timed_by_run": earlier.run}
+        click.echo(json.dumps(answer, indent=2))
         return
-    for line in _lines(loaded, tests, least, most):
+    for line in _lines(loaded, tests, least, most, earlier.run):
         click.echo(line)
 
 
 def _lines(
-    loaded: LoadedPlan, tests: Sequence[ExpandedTest], least: Amount, most: Amount
+    loaded: LoadedPlan,
+    tests: Sequence[ExpandedTest],
+    least: Amount,
+    most: Amount,
+    earlier: int | None,
 ) -> Iterator[str]:
     yield f"{loaded.plan.name}: valid"
     for expanded in tests:
@@ -55,6 +65,7 @@ def _lines(
     yield (
         f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
+        f"{'' if earlier is None else f' (as run {earlier} took)'}"
     )
     if loaded.plan.require:
         engines = ", ".join(sorted({expanded.test.engine for expanded in tests}))
@@ -125,4 +136,4 @@ def _span(seconds: float) -> str:
 
 
 def _unknown_text(unknown: int) -> str:
-    return f", beside {unknown} launches whose length only the measurement tells" if unknown else ""
+    return f", of which the length of {unknown} launches is a guess" if unknown else ""

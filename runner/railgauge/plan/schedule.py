@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from railgauge.base.collector import collector_off
@@ -13,9 +13,6 @@ from railgauge.plan.cases import Case, ExpandedTest, case_name
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.model import Test
 from railgauge.plan.packing import Packer
-
-# What a launch takes beside its replications, for estimates only.
-_LAUNCH_SECONDS = 0.05
 
 
 class Dispatch(NamedTuple):
@@ -220,76 +217,6 @@ def schedule(
     lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=finished)
     with collector_off():
         return list(lazy.rounds())
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Wall time in seconds, beside `unknown` launches whose time can't be known before."""
-
-    seconds: float
-    unknown: int
-
-
-class Spanned(NamedTuple):
-    """A test's replications 1 to `least` begin over `seconds` or more; others need no waiting."""
-
-    least: int
-    seconds: float
-
-
-def estimate(
-    rounds: Iterable[Round], catalogue: Catalogue, spans: Mapping[str, Spanned] | None = None
-) -> Estimate:
-    """Return how long `rounds` take: in each as long as its longest launch.
-
-    Tests in `spans` wait as long as it takes to span that time.
-
-    A launch takes its warm-up, the duration of each replication, and a little. Without a duration,
-    with one of 0, with a count instead of it, or in a mode that has no use for one, only the little
-    is known.
-    """
-    unknown = 0
-    seconds: dict[str, float] = {}
-    # Of what the spanned tests measure while they span their time.
-    spanning = dict.fromkeys(spans or {}, 0.0)
-    lengths: dict[str, tuple[float, float] | None] = {}
-    for dispatches in rounds:
-        longest = 0.0
-        for dispatch in dispatches:
-            case = dispatch.case
-            if case.key not in lengths:
-                lengths[case.key] = length_of(case, catalogue)
-            length = lengths[case.key]
-            unknown += length is None
-            warmup, duration = length or (0.0, 0.0)
-            longest = max(longest, warmup + duration * len(dispatch.replications))
-        test, number = dispatches[0].test, dispatches[0].replications[0]
-        took = longest + _LAUNCH_SECONDS
-        seconds[test] = seconds.get(test, 0.0) + took
-        if spans and test in spans and number < spans[test].least:
-            spanning[test] += took
-    waiting = sum(max(0.0, span.seconds - spanning[test]) for test, span in (spans or {}).items())
-    return Estimate(sum(seconds.values()) + waiting, unknown)
-
-
-def within(dispatch: Dispatch, seconds: float, catalogue: Catalogue) -> Dispatch | None:
-    """Return `dispatch` with those of its replications that end within `seconds`, None if none do.
-
-    A launch whose length can't be known before fits as long as there is any time.
-    """
-    warmup, duration = length_of(dispatch.case, catalogue) or (0.0, 0.0)
-    numbers = dispatch.replications
-    remaining = seconds - _LAUNCH_SECONDS - warmup
-    if duration > 0:
-        numbers = numbers[: max(0, int(remaining // duration))]
-    return dispatch._replace(replications=numbers) if numbers and remaining > 0 else None
-
-
-def length_of(case: Case, catalogue: Catalogue) -> tuple[float, float] | None:
-    """Return the seconds of a launch's warm-up and of each replication; None if unknown."""
-    if not catalogue.engine(case.engine).is_timed(case.parameters):
-        return None
-    return float(case.parameters.get("warmup", 0)), float(case.parameters["duration"])
 
 
 def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.load import LoadedPlan
-from railgauge.plan.schedule import Spanned, estimate, schedule
-from railgauge.run.stopping import soonest
+from railgauge.plan.schedule import schedule
+from railgauge.plan.wall_time import LaunchTimes, Spanned, estimate
+from railgauge.run.stopping import soonest, spans_of
 
 
 class Amount(NamedTuple):
-    """Replications, rounds and seconds; the lengths of `unknown` launches are not in them."""
+    """Replications, rounds and seconds; the lengths of `unknown` launches in them are guesses."""
 
     replications: int
     rounds: int
@@ -21,17 +22,21 @@ class Amount(NamedTuple):
     unknown: int
 
 
-def amounts(loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> tuple[Amount, Amount]:
-    """Return how much the tests measure at least, by their rules, and at most."""
-    spans = {
-        expanded.test.name: Spanned(expanded.test.least, expanded.test.rule.span)
-        for expanded in tests
-        if expanded.test.rule and expanded.test.rule.span
-    }
-    most = _amount(loaded, tests, spans)
+def amounts(
+    loaded: LoadedPlan,
+    tests: Sequence[ExpandedTest],
+    observed: Mapping[tuple[str, str], float] | None = None,
+) -> tuple[Amount, Amount]:
+    """Return how much the tests measure at least, by their rules, and at most.
+
+    `observed` is what a replication of a case took earlier, by test and key.
+    """
+    spans = spans_of(tests)
+    times = LaunchTimes(loaded.catalogue, loaded.plan, observed or {})
+    most = _amount(loaded, tests, spans, times)
     if not any(expanded.test.rule for expanded in tests):
         return most, most
-    return _amount(loaded, [_at_least(expanded) for expanded in tests], spans), most
+    return _amount(loaded, [_at_least(expanded) for expanded in tests], spans, times), most
 
 
 def _at_least(expanded: ExpandedTest) -> ExpandedTest:
@@ -41,7 +46,10 @@ def _at_least(expanded: ExpandedTest) -> ExpandedTest:
 
 
 def _amount(
-    loaded: LoadedPlan, tests: Sequence[ExpandedTest], spans: Mapping[str, Spanned]
+    loaded: LoadedPlan,
+    tests: Sequence[ExpandedTest],
+    spans: Mapping[str, Spanned],
+    times: LaunchTimes,
 ) -> Amount:
     rounds = schedule(
         tests,
@@ -49,6 +57,6 @@ def _amount(
         concurrency=loaded.plan.concurrency,
         seed=loaded.plan.seed or 0,
     )
-    guess = estimate(rounds, loaded.catalogue, spans)
+    guess = estimate(rounds, times, spans, loaded.plan.concurrency)
     replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
     return Amount(replications, len(rounds), guess.seconds, guess.unknown)

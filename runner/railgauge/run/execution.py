@@ -23,8 +23,10 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.schedule import Dispatch, Extent, Round, within
+from railgauge.plan.schedule import Dispatch, Extent, Round
+from railgauge.plan.wall_time import LaunchTimes, within
 from railgauge.run.stopping import Judge
+from railgauge.run.time_left import TimeLeft
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd, LaunchResults
 
@@ -43,8 +45,18 @@ class Observer(Protocol):
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
-        """Take note that `total` replications of run `run` are to be measured now."""
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
+        """Take note that `total` replications of run `run` are to be measured now.
+
+        `left` tells at any time how many seconds the rest of them takes.
+        """
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Take note that a case is being measured."""
@@ -71,7 +83,8 @@ class Setting:
 
     Everything has to end by the `deadline` (a moment of time.monotonic()), if there is one; where
     that is `final`, cases that have had their least replications by then are not gone on with.
-    Without `observing` nothing watches the launches.
+    Without `observing` nothing watches the launches. Without `times` they are expected to take what
+    their engines alone say.
     """
 
     catalogue: Catalogue
@@ -82,6 +95,7 @@ class Setting:
     deadline: float | None = None
     observing: Observing | None = None
     final: bool = False
+    times: LaunchTimes | None = None
 
 
 @dataclass(slots=True)
@@ -140,18 +154,25 @@ class Execution:
         self._observer = observer
         self._setting = setting
         self._judge = Judge((), setting.catalogue) if judge is None else judge
+        self._times = setting.times or LaunchTimes(setting.catalogue)
+        self._left = TimeLeft((), self._times)
         self._most = 0
         self._programs = RunningPrograms()
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
 
-    def run(self, rounds: Iterable[Round], most: Extent) -> Totals:
+    def run(self, rounds: Iterable[Round], most: Extent, left: TimeLeft | None = None) -> Totals:
         """Measure all rounds, or until the user or the deadline stops it; returns what came.
 
-        The next of the `rounds` is taken when one is measured; there is at most so much in them.
+        The next of the `rounds` is taken when one is measured; there is at most so much in them,
+        which takes as long as is `left`.
         """
         setting = self._setting
         self._most = most.launched
-        self._observer.begin(self._run, self._most, setting.name, setting.catalogue)
+        self._left = left or self._left
+        self._left.rested()
+        self._observer.begin(
+            self._run, self._most, setting.name, setting.catalogue, self._left.seconds
+        )
         if self._judge:
             self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
@@ -225,15 +246,14 @@ class Execution:
         with contextlib.suppress(queue.Empty):
             self._messages.get(timeout=begin - now)
             self._stop()
+        self._left.rested()
 
     def _fitting(self, dispatch: Dispatch) -> Dispatch | None:
         """Return what of the dispatch can end before the deadline; nothing is begun after it."""
         if self._setting.deadline is None:
             return dispatch
         left = self._setting.deadline - time.monotonic()
-        fitting = (
-            None if self.totals.out_of_time else within(dispatch, left, self._setting.catalogue)
-        )
+        fitting = None if self.totals.out_of_time else within(dispatch, left, self._times)
         self.totals.out_of_time = fitting != dispatch
         return fitting
 
@@ -271,6 +291,7 @@ class Execution:
                 self.totals.failed += (outcome.status == "failed") * len(dispatch.cases)
                 self.totals.measured += (outcome.status != "failed") * len(dispatch.cases)
                 self.totals.suspect += (outcome.status == "suspect") * len(dispatch.cases)
+                self._left.measured(dispatch)
             self._observer.measured(dispatch, outcome, message.launch)
             if stored.ended:
                 self._observer.remaining(self._most, self._judge.still_open)
@@ -289,7 +310,9 @@ class Execution:
                 if end is not None:
                     ended[case.key] = end
             if ended and not self._judge.is_open(dispatch):
-                self._most -= self._judge.left(dispatch)
+                spared = self._judge.left(dispatch)
+                self._most -= spared
+                self._left.spared(dispatch, spared)
         results = [(case.key, each) for case, each in outcomes]
         return LaunchResults(dispatch.test, results, message.launch, ended)
 

@@ -43,6 +43,7 @@ from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases, only_texts
 from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts
+from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
 from railgauge.run.execution import Execution, Namer, Observer, Setting
 from railgauge.run.holding import announce, hold
@@ -60,10 +61,12 @@ from railgauge.run.job import (
     WatchedRun,
     extended,
 )
+from railgauge.run.observed_times import observed
 from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
-from railgauge.run.stopping import Judge, Unsettled
+from railgauge.run.stopping import Judge, Unsettled, spans_of
+from railgauge.run.time_left import TimeLeft
 from railgauge.schedulers import deadline
 from railgauge.store.database_url import connect as connect_database
 from railgauge.store.records import StoredRun
@@ -318,7 +321,7 @@ def perform(job: WatchedRun) -> Finished:
         most = extent(job.schedule.dispatches)
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):
-            execution.run(job.schedule.rounds(judge.is_open), most)
+            execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))
             totals.planned += job.left_out
             totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
@@ -366,6 +369,17 @@ def _setting(job: WatchedRun) -> Setting:
         over,
         None if job.scene is None else Observing(job.scene),
         final,
+        LaunchTimes(job.loaded.catalogue, plan, observed(job.request.store, job.loaded).seconds),
+    )
+
+
+def _time_left(job: WatchedRun, setting: Setting) -> TimeLeft:
+    assert setting.times is not None
+    return TimeLeft(
+        (launch for launch in job.schedule.dispatches if job.judge.is_open(launch)),
+        setting.times,
+        together={test.name for test in job.loaded.plan.tests if test.order == "sequential"},
+        spans=spans_of(job.tests),
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from railgauge.base.characters import visible
@@ -113,15 +113,24 @@ class PlainProgress(_Progress):
         self._total = 0
         self._open: int | None = None
         self._measured = 0
+        self._left: Callable[[], float] = float
         self._began = self._reported_at = time.monotonic()
 
     def _print(self, text: str, style: str) -> None:
         with _QUIETLY:
             print(text, file=self._stream, flush=True)
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
         """Write what is to come."""
         self._name = name
+        self._left = left
         self._engines = catalogue.engines
         self._total = total
         self._began = self._reported_at = time.monotonic()
@@ -137,12 +146,11 @@ class PlainProgress(_Progress):
         now = time.monotonic()
         if self._measured and now - self._reported_at >= _PLAIN_SECONDS:
             self._reported_at = now
-            left = (now - self._began) / self._measured * (self._total - self._measured)
             still_open = "" if self._open is None else f"{_cases(self._open)} still open, at most "
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
                 f"{_headline(self._engines, dispatch, outcome)}, {still_open}"
-                f"about {_clock(left)} left"
+                f"about {_clock(self._left())} left"
             )
 
     def remaining(self, total: int, still_open: int) -> None:
@@ -167,7 +175,6 @@ class LiveProgress(_Progress):
             MofNCompleteColumn,
             Progress,
             TextColumn,
-            TimeRemainingColumn,
         )
 
         super().__init__()
@@ -178,19 +185,28 @@ class LiveProgress(_Progress):
             MofNCompleteColumn(),
             TextColumn("{task.fields[open]}"),
             TextColumn("{task.fields[figure]}"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             console=console,
             transient=True,
         )
-        self._task = self._bar.add_task("", total=None, figure="", open="")
+        self._task = self._bar.add_task("", total=None, figure="", open="", left="")
+        self._left: Callable[[], float] = float
 
     def _print(self, text: str, style: str) -> None:
         with _QUIETLY:
             self._console.print(text, markup=False, highlight=False, style=style)
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None:
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
         """Show the bar."""
         self._name = name
+        self._left = left
         self._engines = catalogue.engines
         self.say(f"run {run}")
         with _QUIETLY:
@@ -210,7 +226,8 @@ class LiveProgress(_Progress):
         advance = 0 if outcome.warmup else 1
         figure = _headline(self._engines, dispatch, outcome)
         with _QUIETLY:
-            self._bar.update(self._task, advance=advance, figure=figure)
+            left = f"{_clock(self._left())} left"
+            self._bar.update(self._task, advance=advance, figure=figure, left=left)
 
     def remaining(self, total: int, still_open: int) -> None:
         """Shorten the bar, and show how many cases are still open."""

@@ -18,7 +18,8 @@ from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, Value
 from railgauge.plan.model import Test
 from railgauge.plan.replication_rule import Replications, judged_metrics, share_text
-from railgauge.plan.schedule import Dispatch, length_of
+from railgauge.plan.schedule import Dispatch
+from railgauge.plan.wall_time import LaunchTimes, Spanned
 from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.store.records import CaseEnd
 
@@ -271,6 +272,15 @@ def soonest(test: Test) -> int:
     return min(test.most, max(test.least, FEWEST[test.rule.until.statistic]))
 
 
+def spans_of(tests: Iterable[ExpandedTest]) -> dict[str, Spanned]:
+    """Return which tests' replications span some time, and how long."""
+    return {
+        expanded.test.name: Spanned(expanded.test.least, expanded.test.rule.span)
+        for expanded in tests
+        if expanded.test.rule and expanded.test.rule.span
+    }
+
+
 def rule_text(rule: Replications, metrics: Sequence[str]) -> str:
     """Return a rule as it's stored with a case: `ci95(median) <= 1% of throughput`."""
     return f"{rule.rule} of {', '.join(metrics)}"
@@ -293,9 +303,11 @@ def _watched(
 ) -> Iterator[tuple[Key, _Watched]]:
     engine = catalogue.engine(expanded.test.engine)
     stop = StopRule(rule.min, rule.max, rule.until.statistic, rule.until.share)
+    times = LaunchTimes(catalogue)
     for case in expanded.cases:
         metrics = judged_metrics(rule, engine, case.parameters.get("mode"))
-        length = sum(length_of(case, catalogue) or (0.0,))
+        time = times.of(Dispatch(expanded.test.name, case, (1,)))
+        length = 0.0 if time.guessed else time.warmup + time.duration
         watched = _Watched(case, rule, stop, {name: [] for name in metrics}, length)
         yield (expanded.test.name, case.key), watched
 

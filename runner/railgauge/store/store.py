@@ -49,7 +49,12 @@ from railgauge.store.records import (
     imported_at,
 )
 from railgauge.store.series import all_series
-from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
+from railgauge.store.stored_replications import (
+    case_replications,
+    launch_seconds,
+    launch_times,
+    logged_cases,
+)
 from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import load_trace, stored_traces, trace_settings
 
@@ -236,6 +241,7 @@ class Store(Database):
     replications = reading(case_replications)
     moments = reading(case_moments)
     launch_times = reading(launch_times)
+    launch_seconds = reading(launch_seconds)
     launch_settings = reading(counts.launch_settings)
     replication_counts = reading(counts.replication_counts)
     changed_facts = reading(counts.changed_facts)

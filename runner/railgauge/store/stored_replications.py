@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from typing import cast
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select
+from sqlalchemy import ColumnElement, Connection, case, exists, func, select
 
 from railgauge.engine.outcome import Status
 from railgauge.plan.cases import Value
@@ -18,6 +20,7 @@ from railgauge.store.models import (
     Measurement,
     Metric,
     Replication,
+    Run,
     RunCase,
 )
 from railgauge.store.read import find_run
@@ -102,6 +105,36 @@ def launch_times(connection: Connection, run_id: int) -> dict[tuple[str, str], t
         .group_by(RunCase.id, RunCase.test, BenchCase.key)
     )
     return {(test, key): (first, last) for test, key, first, last in rows}
+
+
+def launch_seconds(connection: Connection, run_id: int) -> dict[tuple[str, str], list[float]]:
+    """Return, by test and case key, the seconds from each launch to the next one of the run.
+
+    For each replication of the launch its part, of those launches alone in which all went well.
+    What was imported has none, nor has the last launch.
+    """
+    rows = connection.execute(
+        select(
+            LaunchRow.started_at,
+            RunCase.test,
+            BenchCase.key,
+            func.count(Replication.number.distinct()),
+            func.count(case((Replication.status == "failed", 1))),
+        )
+        .join(RunCase, RunCase.id == LaunchRow.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .join(Run, Run.id == RunCase.run_id)
+        .join(Replication, Replication.launch_id == LaunchRow.id)
+        .where(RunCase.run_id == run_id, Run.origin == "measured", Replication.number > 0)
+        .group_by(LaunchRow.id, LaunchRow.started_at, RunCase.test, BenchCase.key)
+        .order_by(LaunchRow.started_at, LaunchRow.id)
+    ).all()
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for (began, test, key, count, failed), following in pairwise(rows):
+        passed = datetime.fromisoformat(following[0]) - datetime.fromisoformat(began)
+        if not failed:
+            seconds.setdefault((test, key), []).append(passed.total_seconds() / count)
+    return seconds
 
 
 def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[str, str]]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from railgauge.plan.cases import Case, ExpandedTest
-from railgauge.plan.catalogue import Value, load_catalogue
+from railgauge.plan.catalogue import Value
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Round, estimate, schedule
+from railgauge.plan.schedule import Round, schedule
 
 ORDERS = ["sequential", "interleaved", "random"]
 
@@ -145,34 +144,3 @@ def test_every_replication_once_and_every_machine_once_a_round(
         assert len(busy) == len(set(busy))
         assert 1 <= len(each) <= concurrency
     assert arranged(test, concurrency=concurrency, seed=seed) == rounds
-
-
-def test_the_estimate_adds_up_rounds_by_their_longest_launch() -> None:
-    catalogue = load_catalogue()
-    cases = expanded([("a", "b")], warmup=1.0, duration=0.5).cases
-    cases += (replace(expanded([("c", "d")], duration=2.0).cases[0], key="1"),)
-    test = replace(expanded([], order="sequential", replications=10), cases=cases)
-    assert estimate(arranged(test), catalogue).seconds == pytest.approx(6.05 + 20.05)
-    assert estimate(arranged(test, concurrency=2), catalogue).seconds == pytest.approx(20.05)
-
-
-def test_a_mode_without_use_for_a_duration_takes_an_unknown_time() -> None:
-    known = load_catalogue()
-    udp = known.engines["udp"]
-    duration = replace(udp.parameters["duration"], modes=("stream",))
-    engine = replace(udp, parameters={**udp.parameters, "duration": duration})
-    catalogue = replace(known, engines={"udp": engine})
-    for mode, unknown in (("stream", 0), ("latency", 1)):
-        rounds = arranged(expanded([("a", "b")], mode=mode, duration=2.0))
-        assert estimate(rounds, catalogue).unknown == unknown
-
-
-def test_a_duration_of_nothing_takes_an_unknown_time() -> None:
-    guess = estimate(arranged(expanded([("a", "b")], duration=0.0)), load_catalogue())
-    assert guess.unknown == 1
-
-
-def test_launches_of_unknown_length_are_counted() -> None:
-    test = expanded([("a", "b")], replications=3, duration=5.0, count=100)
-    guess = estimate(arranged(test), load_catalogue())
-    assert (guess.seconds, guess.unknown) == (pytest.approx(0.15), 3)

@@ -33,6 +33,7 @@ tables:
     cells:
       - {metric: operation_rate, unit: Gop/s, label: Ours, select: {engine: own}}
       - {metric: operation_rate, unit: Gop/s, label: Theirs, select: {engine: theirs}}
+      - {metric: operation_rate, unit: Gop/s, label: Linpack, select: {engine: hpl}, optional: true}
       - {peak: cpu_double, unit: Gop/s, digits: 1}
       - {metric: operation_rate, relative_to: cpu_double, digits: 1, label: Ours,
          select: {engine: own}}
@@ -42,7 +43,7 @@ figures:
     kind: lines
     select: {engine: own}
     x: {axis: threads}
-    y: {metric: operation_rate, unit: Gop/s}
+    y: {metric: operation_rate, unit: Gop/s, peak: cpu_double}
 """
 _RATES = {1: [10.0] * 6, 2: [20.0, 20.1, 19.9, 20.0, 12.0, 12.0], 4: [40.0] * 6}
 _METRICS = {"operation_rate": MetricInfo("op/s", "higher")}
@@ -93,6 +94,20 @@ def test_the_text_has_it_all(report: Path) -> None:
     assert "Theoretical: CPU double of here 48 Gop/s (found: 3 cores × 16 GHz)." in text
     assert "here: least 10 Gop/s at 1, greatest 40 Gop/s at 4." in text
     assert "Points whose values fall into two groups: 1." in text
+
+
+def test_the_theoretical_value_is_a_dashed_line_of_the_figure(report: Path) -> None:
+    text = " ".join((report / "machine.txt").read_text(encoding="utf-8").split())
+    assert "theoretical: 48 Gop/s." in text
+    assert "CPU double of here 48 Gop/s (found: 3 cores × 16 GHz)." in text
+    rows = (report / "scaling.dat").read_text(encoding="utf-8").split("\n\n")[-1].splitlines()
+    assert rows[-4:] == ["# theoretical", "1 48", "2 48", "4 48"]
+    script = (report / "scaling.plot").read_text(encoding="utf-8")
+    assert "index 1 using 1:2 with lines linewidth 1.2 dashtype" in script
+
+
+def test_an_optional_column_is_there_only_where_it_was_measured(report: Path) -> None:
+    assert "Linpack" not in (report / "machine.txt").read_text(encoding="utf-8")
 
 
 def test_the_page_counts_what_was_skipped(report: Path) -> None:

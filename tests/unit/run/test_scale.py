@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,7 +41,14 @@ class Diary:
 
     def say(self, text: str) -> None: ...
 
-    def begin(self, run: int, total: int, name: Namer, catalogue: Catalogue) -> None: ...
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None: ...
 
     def dispatched(self, dispatch: Dispatch) -> None:
         self.dispatched_pairs.append(dispatch.hosts)

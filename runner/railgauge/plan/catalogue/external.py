@@ -248,6 +248,7 @@ class _Reader:
             failed=sources.source(described.failed, "failed"),
             confirmed=self._confirmed(sources),
             imported=self._imported(sources),
+            overhead=described.overhead or 0.0,
         )
 
     def _needs(self, command: Sequence[str | list[str]]) -> tuple[str, ...]:

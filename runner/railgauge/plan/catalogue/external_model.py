@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from railgauge.plan.catalogue.output import Match
 from railgauge.plan.catalogue.template import NAME
+from railgauge.plan.fields import Time
 from railgauge.plan.validation import Scalar, StrictModel, Version, describe
 from railgauge.stats import MetricKind
 
@@ -160,4 +161,5 @@ class ExternalEngine(StrictModel):
     metrics: dict[Name, ExternalMetric] = Field(min_length=1)
     failed: ExternalSource | None = None
     confirmed: dict[Name, ExternalSource] = Field(default={})
+    overhead: Time = Field(default=0.0, json_schema_extra={"default": "0s"})
     imported: ExternalImport | None = Field(default=None, alias="import")

@@ -28,7 +28,8 @@ class Program:
     `files` are written into a working folder, from which the file `output` is read in place of
     standard output. `metric_sources` maps each metric to its source by mode ("": in all); text is
     the name of what rail-exec measures. `failed` is where the program says that it failed,
-    `confirmed` where it says which values of parameters it took.
+    `confirmed` where it says which values of parameters it took. `overhead` are the seconds that it
+    usually takes beside its duration.
     """
 
     command: tuple[Item, ...]
@@ -48,6 +49,7 @@ class Program:
     failed: ValueSource | None = None
     confirmed: Mapping[str, ValueSource] = field(default_factory=dict)
     imported: Imported | None = None
+    overhead: float = 0.0
 
     def read(
         self,

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
-from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place, Selections
 from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.definition.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
-from railgauge.report.tables.theoretical import BRACED
 
 # Statistics that have no ratio to a theoretical value.
 _NO_RATIO = ("cv", "n", "outliers")
-# Metrics of both ways, which a time of one way would make look twice as long.
-_BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
 
 
 class CellChecker(Checker):
@@ -54,7 +48,7 @@ class CellChecker(Checker):
         yield from self._beside()
         if cell.peak:
             yield from self._only_peak()
-            units = yield from self._resource("peak", cell.peak)
+            units = yield from self._resource(("peak",), cell.peak)
             if len(units) == 1:
                 yield from self._unit(("unit",), f"the theoretical {cell.peak}", cell.unit, *units)
 
@@ -147,30 +141,4 @@ class CellChecker(Checker):
                 ("statistic",),
                 f"the {cell.statistic} has no ratio to a theoretical value: drop 'relative_to'",
             )
-        if cell.relative_to == "network_latency" and _BOTH_WAYS.fullmatch(cell.metric):
-            yield self._problem(
-                ("relative_to",),
-                f"{cell.metric} is a time there and back, and network_latency is one way:"
-                " name network_round_trip",
-            )
-        units = yield from self._resource("relative_to", cell.relative_to)
-        of_metric = self._metrics().get(cell.metric, [])
-        if units and of_metric and self._complete and not units.intersection(of_metric):
-            yield self._problem(
-                ("relative_to",),
-                f"{cell.relative_to} is in {' or '.join(sorted(units))} and {cell.metric} in"
-                f" {' or '.join(unit or '1' for unit in of_metric)}, which have no ratio:"
-                " name another resource",
-            )
-
-    def _resource(self, key: str, template: str) -> Generator[Problem, None, set[str]]:
-        """Yield what is wrong with the name of a resource, and return the units it may have."""
-        for name in BRACED.findall(template):
-            yield from self._axis_name((key,), name, key=False)
-        fixed = BRACED.split(template)[::2]
-        pattern = re.compile(".*".join(map(re.escape, fixed)))
-        units = {unit for name, unit in RESOURCES.items() if pattern.fullmatch(name)}
-        if not units:
-            hint = suggest(template, RESOURCES) or f": known are {', '.join(RESOURCES)}"
-            yield self._problem((key,), f"unknown resource {template!r}{hint}")
-        return units
+        yield from self._comparable(("relative_to",), cell.relative_to, cell.metric)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from railgauge.base.errors import InputError, Problem
 from railgauge.base.number import fitting_units, scale
@@ -10,13 +11,17 @@ from railgauge.base.suggestion import suggest
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
+from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables.axes import FIXED_AXES, Axis, parameter_infos
+from railgauge.report.tables.theoretical import BRACED
 
 Place = tuple[str | int, ...]
 Selections = Mapping[str, Selection]
+# Metrics of both ways, which a time of one way would make look twice as long.
+_BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
 
 
 class Checker:
@@ -123,6 +128,36 @@ class Checker:
         if unit and all(scale(unit, base) is None for base in bases):
             fitting = ", ".join(name for base in bases for name in fitting_units(base))
             yield self._problem(place, f"{unit!r} can't show {quantity}: use one of {fitting}")
+
+    def _comparable(self, place: Place, template: str, metric: str) -> Iterator[Problem]:
+        """Yield why a metric can't be held against the theoretical value of a resource."""
+        if template == "network_latency" and _BOTH_WAYS.fullmatch(metric):
+            yield self._problem(
+                place,
+                f"{metric} is a time there and back, and network_latency is one way:"
+                " name network_round_trip",
+            )
+        units = yield from self._resource(place, template)
+        of_metric = self._metrics().get(metric, [])
+        if units and of_metric and self._complete and not units.intersection(of_metric):
+            yield self._problem(
+                place,
+                f"{template} is in {' or '.join(sorted(units))} and {metric} in"
+                f" {' or '.join(unit or '1' for unit in of_metric)}, which have no ratio:"
+                " name another resource",
+            )
+
+    def _resource(self, place: Place, template: str) -> Generator[Problem, None, set[str]]:
+        """Yield what is wrong with the name of a resource, and return the units it may have."""
+        for name in BRACED.findall(template):
+            yield from self._axis_name(place, name, key=False)
+        fixed = BRACED.split(template)[::2]
+        pattern = re.compile(".*".join(map(re.escape, fixed)))
+        units = {unit for name, unit in RESOURCES.items() if pattern.fullmatch(name)}
+        if not units:
+            hint = suggest(template, RESOURCES) or f": known are {', '.join(RESOURCES)}"
+            yield self._problem(place, f"unknown resource {template!r}{hint}")
+        return units
 
     def _metrics(self) -> Mapping[str, list[str]]:
         """Return metric -> its unit, or those that it has for different engines."""

@@ -51,6 +51,7 @@ class FigureChecker(Checker):
             yield from self._quantity(name, spec, shows)
             yield from self._own_unit(name, spec, shows)
         yield from self._limits(kind.y)
+        yield from self._peak(kind.y)
         yield from self._extras(kind)
 
     @property
@@ -125,6 +126,18 @@ class FigureChecker(Checker):
         if shows.limits and y.from_ is not None and y.to is not None and y.from_ >= y.to:
             message = f"the axis would end at {y.to:g}, below its begin: use a number above 'from'"
             yield self._problem(("y", "to"), message)
+
+    def _peak(self, shows: AxisRules) -> Iterator[Problem]:
+        y, place = self._figure.y, ("y", "peak")
+        if not y.peak:
+            return
+        if not shows.peak:
+            message = (
+                f"{self._of_kind} has no line of theoretical values: drop 'peak', or use lines"
+            )
+            yield self._problem(place, message, key=True)
+        else:
+            yield from self._comparable(place, y.peak, y.metric)
 
     def _extras(self, kind: Kind[Any]) -> Iterator[Problem]:
         figure, y = self._figure, self._figure.y

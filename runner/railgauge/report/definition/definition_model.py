@@ -33,6 +33,7 @@ class CellSpec(StrictModel):
     `cpu_{precision}`), with `peak` instead of a metric that very value. With `against` it shows the
     ratio to what stands at those values of axes instead, the difference or the relative change
     (`as`), with `interval` between what that lies. `beside` is a second statistic in the same cell.
+    An `optional` cell is left out of tables for which no case is selected.
     """
 
     metric: str = ""
@@ -46,6 +47,7 @@ class CellSpec(StrictModel):
     unit: str = ""
     digits: Annotated[int, Field(ge=0, le=12)] = 2
     label: str = ""
+    optional: bool = False
 
 
 class SortSpec(StrictModel):

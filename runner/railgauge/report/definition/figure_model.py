@@ -33,12 +33,14 @@ class YSpec(StrictModel):
     """A figure's y axis. `axis`, `metric`, `statistic`: what it shows, in kinds that leave it open.
 
     A ratio, which has no `mean`, shows its median in its place. `from`, `to` are where the axis
-    ends, in its unit.
+    ends, in its unit. `peak` is a resource (`memory`, `cpu_{precision}`): what the hosts can do at
+    most of it stands beside what was measured.
     """
 
     axis: str = ""
     metric: str = ""
     statistic: Number = DEFAULT
+    peak: str = ""
     unit: str = ""
     title: str = ""
     log: bool | None = None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.characters import visible, width
-from railgauge.report.figures.figure import Content, Figure, Grid, Scale, Style
+from railgauge.report.figures.figure import Content, Figure, Grid, PlottedSeries, Scale, Style
 from railgauge.report.figures.logaxis import log_scale
 
 _Rows = NDArray[np.float64]
@@ -36,6 +36,7 @@ class Curve:
     """How the script draws one series: its blocks in the data file, and its looks.
 
     `index` is the block of its rows, `suspect` of those to be drawn hollow; None where it has none.
+    A theoretical one is a line without marks: `dash` counts these from 1, 0 is none.
     """
 
     index: int | None
@@ -44,6 +45,7 @@ class Curve:
     colour: str
     shape: int
     bars: bool
+    dash: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,17 @@ class Curves:
 def curves(content: Content) -> Curves:
     """Return what to draw, in the order of the data file's blocks; empty series have no curve."""
     drawn: list[Curve] = []
-    number = 0
+    number = dashes = 0
     for series in content.plotted:
         index = number if len(series.points) else None
         number += index is not None
         suspect = number if len(series.suspect) else None
         number += suspect is not None
         if (index, suspect) != (None, None):
+            if series.theoretical:
+                dashes += 1
+                drawn.append(_dashed(index, series, dashes))
+                continue
             place = len(drawn)
             colour, shape = _COLOURS[place % len(_COLOURS)], _SHAPES[place % len(_SHAPES)]
             bars = series.points.shape[1] > 2 and not np.isnan(series.points[:, -1]).all()
@@ -92,6 +98,11 @@ def curves(content: Content) -> Curves:
         _below(content, blocks),
         *_scales(content, blocks),
     )
+
+
+def _dashed(index: int | None, series: PlottedSeries, number: int) -> Curve:
+    # Black, as a series has that colour last.
+    return Curve(index, None, visible(series.label), "#000000", 0, bars=False, dash=number)
 
 
 def _scales(content: Content, blocks: Sequence[_Rows]) -> tuple[Scale, Scale]:

@@ -44,12 +44,14 @@ class Scale:
 class PlottedSeries:
     """One series: its label, which no other has, and float64 (n, 2 to 5) in the scales' units.
 
-    `suspect` are the rows to be drawn hollow.
+    `suspect` are the rows to be drawn hollow. What is `theoretical` was not measured: a dashed line
+    without marks.
     """
 
     label: str
     points: NDArray[np.float64]
     suspect: NDArray[np.float64] = field(default_factory=NO_ROWS.copy)
+    theoretical: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -100,16 +100,22 @@ def _select(spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | No
     of_cells: list[frozenset[int]] = []
     measured: set[int] = set()
     engines: list[str] = []
+    cells = []
     for cell in spec.cells:
         select = {**spec.select, **cell.select}
         of_select = engines_shown(select, series)
         selects = selector(select, make_axes(select, {}, of_select, catalogue))
         metrics = {cell.metric} if cell.metric else {other.metric for other in spec.cells}
         indices = (i for i, entry in enumerate(series) if entry.metric in metrics)
-        of_cells.append(frozenset(i for i in indices if selects(series[i])))
+        of_cell = frozenset(i for i in indices if selects(series[i]))
+        if cell.optional and not of_cell:
+            continue
+        cells.append(cell)
+        of_cells.append(of_cell)
         if cell.metric:
-            measured |= of_cells[-1]
+            measured |= of_cell
         engines += of_select
+    spec = spec.model_copy(update={"cells": cells})
     spec = with_parameters(spec, [series[i] for i in sorted(measured)])
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
     axes = make_axes(names, spec.axes, engines, catalogue)

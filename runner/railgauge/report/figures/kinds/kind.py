@@ -46,7 +46,7 @@ class AxisRules:
     `axis`: the key `axis` names a parameter with numbers ("number") or any axis ("any"); `choices`
     are all that it may name instead. `metric`: the key `metric` names one, of which a "statistic"
     is shown or all "values". `log`, `limits`: whether it may be logarithmic, and end at `from` or
-    `to`.
+    `to`; `peak`: whether a theoretical value may stand beside.
     """
 
     unit: str | None = None
@@ -55,6 +55,7 @@ class AxisRules:
     choices: tuple[str, ...] = ()
     log: bool = False
     limits: bool = False
+    peak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

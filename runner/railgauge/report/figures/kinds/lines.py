@@ -17,6 +17,7 @@ from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.peak_lines import PeakLines
 from railgauge.report.figures.kinds.unseen import beyond, refuse_unseen
 from railgauge.report.tables.axes import Axis, axis_value
 
@@ -36,29 +37,37 @@ def _draw(
     x, per_x = scale_of(figure, figure.x, axis.title, axis.unit, log=False)
     all_series = [series for line in lines for series in line.members]
     y = point_axis(figure, all_series)
-    drawn = [_draw_line(figure, line, x, per_x, y) for line in lines]
+    peaks = PeakLines(figure, store, all_series)
+    drawn = [_draw_line(figure, line, x, per_x, y, peaks) for line in lines]
     points = [point for line in drawn for point in line.points]
     refuse_unseen(figure, y.scale, [point.value for point in points])
-    ends = [end for line in drawn for end in line.plotted.points[:, 1:].ravel().tolist()]
+    plotted = (*(line.plotted for line in drawn), *peaks.plotted())
+    ends = [end for series in plotted for end in series.points[:, 1:].ravel().tolist()]
     return Content(
         style=style,
         x=x,
         y=y.scale,
-        plotted=tuple(line.plotted for line in drawn),
-        summary=tuple(line.sentence for line in drawn),
+        plotted=plotted,
+        summary=(*(line.sentence for line in drawn), *peaks.sentences(y)),
         header=valued.header(("x", figure.x.axis)),
         records=tuple(record for line in drawn for record in line.records),
         notes=(
             *y.notes(all_series, points, "Points", "bars"),
             *beyond(y.scale, ends),
             *valued.notes(all_series),
+            *peaks.notes(),
         ),
         missing=tuple(sorted({place for line in drawn for place in line.missing})),
     )
 
 
 def _draw_line(
-    figure: FigureSpec, line: FigureLine[Series], x: Scale, per_x: float, y: PointAxis
+    figure: FigureSpec,
+    line: FigureLine[Series],
+    x: Scale,
+    per_x: float,
+    y: PointAxis,
+    peaks: PeakLines,
 ) -> PointLine:
     placed = valued.by_place(
         figure,
@@ -66,6 +75,7 @@ def _draw_line(
         partial(_number, figure),
         lambda number: f"stand at {figure.x.axis} {number} of {line.label}",
     )
+    peaks.add(line.label, {number / per_x: series for number, series in placed.items()}, y)
     rows, points, missing, records = [], [], [], []
     for number, series in sorted(placed.items(), key=itemgetter(0)):
         point = y.point(series)
@@ -110,7 +120,7 @@ def _extremes(rows: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
 def _kind(style: Style) -> Kind[Series]:
     return Kind(
         x=AxisRules(axis="number", log=True),
-        y=AxisRules(metric="statistic", log=True, limits=True),
+        y=AxisRules(metric="statistic", log=True, limits=True, peak=True),
         most=20,
         absent=valued.ABSENT,
         members=valued.members,

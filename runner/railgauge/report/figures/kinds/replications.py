@@ -122,11 +122,11 @@ def _plotted(figure: FigureSpec, label: str, marks: Sequence[_Mark], axes: _Axes
     if axes.y.log:
         least = min((block[:, 1].min() for block in rows.values() if len(block)), default=None)
         valued.refuse_unloggable(figure, "y", least)
-    visible = (
+    points, suspect = (
         block[visible_values(block[:, 0], within(axes.y, block[:, 1]), log_y=axes.y.log)]
         for block in rows.values()
     )
-    return PlottedSeries(label, *visible)
+    return PlottedSeries(label, points, suspect)
 
 
 def _moments(store: Store, all_series: Sequence[Series], metric: str) -> _Moments:

@@ -1,0 +1,97 @@
+"""How long the cases of a plan took when it was last measured, and that `check` goes by it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from tests.support.store_samples import METRICS, MOMENT, RUN
+
+from railgauge.cli import cli
+from railgauge.plan.cases import expand
+from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.run.observed_times import NOTHING, observed, observed_in
+from railgauge.store import Store
+from railgauge.store.records import Launch, Outcome, PlannedCase
+
+PLAN = """\
+railgauge: 1
+name: counted
+hosts: {a: {address: 10.0.0.1, transport: local}, b: {address: 10.0.0.2, transport: local}}
+links: {ab: {from: a, to: b}}
+tests:
+  - {name: t, engine: udp, set: {mode: stream, count: 100000000}, grid: {datagram: [100, 200]},
+     replications: 4}
+  - {name: spanned, engine: udp, set: {mode: stream}, links: [ab],
+     replications: {min: 10, max: 20, until: ci95 <= 1%, span: 1min}}
+"""
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> LoadedPlan:
+    (tmp_path / "counted.yaml").write_text(PLAN)
+    return load_plan(tmp_path / "counted.yaml")
+
+
+def store_run(store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, int, str]]) -> int:
+    """Store a run of launches: case, start (s), how many replications, how the last one ended."""
+    named = replace(RUN, plan="counted")
+    cases = [(test.test.name, case) for test in expand(loaded) for case in test.cases]
+    number = store.begin_run(named, [PlannedCase(*each, 4) for each in cases], METRICS)
+    counts = [0] * len(cases)
+    for place, start, replications, status in starts:
+        launch = Launch(MOMENT + start)
+        for position in range(replications):
+            counts[place] += 1
+            ended = status if position == replications - 1 else "ok"
+            metrics = {} if ended == "failed" else {"throughput": 1e9, "loss_rate": 0.0}
+            outcome = Outcome(counts[place], MOMENT, metrics, ended)  # type: ignore[arg-type]
+            test, case = cases[place]
+            store.add(number, test, case.key, outcome, launch)
+    return number
+
+
+def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
+    tmp_path: Path, loaded: LoadedPlan
+) -> None:
+    assert observed_in(str(tmp_path / "absent.db"), loaded) == NOTHING
+    where = str(tmp_path / "runs.db")
+    with Store.open(where, create=True) as store:
+        assert observed(store, loaded) == NOTHING
+        first = store_run(
+            store,
+            loaded,
+            [
+                (0, 0.0, 1, "ok"),  # 10 s
+                (0, 10.0, 1, "failed"),  # a launch that failed tells nothing
+                (0, 11.0, 2, "ok"),  # 12 s each
+                (1, 35.0, 1, "ok"),  # 5 s
+                (2, 40.0, 1, "ok"),  # a test that spans some time waits, too
+                (1, 100.0, 1, "ok"),  # the last one: who knows
+            ],
+        )
+        one, other = (case.key for case in expand(loaded)[0].cases)
+        expected = {("t", one): 11.0, ("t", other): 5.0}
+        assert observed(store, loaded) == (first, expected)
+        store_run(store, loaded, [])  # Nothing was measured.
+        assert observed(store, loaded) == (first, expected)
+        plan = loaded.plan.model_copy(update={"concurrency": 2})
+        assert observed(store, replace(loaded, plan=plan)) == NOTHING
+
+    plan_file = str(tmp_path / "counted.yaml")
+    without = check(plan_file, str(tmp_path / "absent.db"))
+    assert (without["unknown_launches"], without["timed_by_run"]) == (8, None)
+    with_run = check(plan_file, where)
+    assert (with_run["unknown_launches"], with_run["timed_by_run"]) == (0, first)
+    # The spanned test takes a minute and a replication of 5 s more.
+    assert 64 + 65 < with_run["least_seconds"] < 64 + 65 + 6
+
+
+def check(plan: str, where: str) -> Any:
+    answered = CliRunner().invoke(cli, ["check", plan, "--db", where, "--json"])
+    assert answered.exit_code == 0, answered.output
+    return json.loads(answered.output)
