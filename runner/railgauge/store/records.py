@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -37,7 +37,7 @@ class NewRun:
     `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
     is empty for an imported run. `engines_hash` is of our engines' sources. `files` maps the names
     of what the plan needs besides, its hosts file and the descriptions of other people's engines,
-    to their texts.
+    to their texts. `labels` are what people call it by.
     """
 
     plan: str
@@ -51,6 +51,7 @@ class NewRun:
     engines_hash: str
     files: Mapping[str, str]
     origin: Literal["measured", "imported"] = "measured"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def imported_at(moments: Iterable[float | None], at: float | None) -> float | None:
@@ -143,6 +144,7 @@ class RunSummary:
     failed: int
     skipped: int = 0
     partial: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""What an engine's `settings` event says was granted: its units, and what was asked instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from railgauge.base.units import format_size, format_time
+from railgauge.plan.cases import Value
+
+SIDES = ("client", "server")
+# Of those that are numbers; docs/database.md lists them.
+UNITS: Mapping[str, str] = {
+    "busy_poll": "s",
+    "clock_offset": "s",
+    "clock_offset_error": "s",
+    "control_rtt": "s",
+    "data_size": "B",
+    "file_bytes": "B",
+    "free_bytes": "B",
+    "last_level_cache": "B",
+    "memory_bytes": "B",
+    "message_size": "B",
+    "mss": "B",
+    "packet_size": "B",
+    "rcvbuf": "B",
+    "register_bits": "bit",
+    "sndbuf": "B",
+    "total": "B",
+}
+# Settings in bytes that are written as plans write sizes.
+SIZES = frozenset(name for name, unit in UNITS.items() if unit == "B") - {"mss"}
+# Linux grants twice what was asked, for its own bookkeeping, and says so: socket(7).
+_DOUBLED = ("sndbuf", "rcvbuf")
+# Each segment's time stamps are taken off what TCP_MAXSEG was set to.
+_TIME_STAMPS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class UnlikeAsked:
+    """A setting that one side's kernel didn't grant as it was asked; both values as texts."""
+
+    side: str
+    setting: str
+    asked: str
+    granted: str
+
+    def __str__(self) -> str:
+        """Return `server rcvbuf: asked 500KiB, got 208KiB`."""
+        return f"{self.side} {self.setting}: asked {self.asked}, got {self.granted}"
+
+
+def unlike_asked(
+    parameters: Mapping[str, Value],
+    side: str,
+    granted: Mapping[str, Value],
+    *,
+    imported: bool = False,
+) -> Iterator[UnlikeAsked]:
+    """Yield the settings of `side` that are not what a case's `parameters` ask for.
+
+    A buffer is compared by half of what the kernel says, as it says twice what holds data. Whether
+    others' results are doubled nobody knows, so that for `imported` ones either will do.
+    """
+    for name in _DOUBLED:
+        asked = _number(parameters, f"{side}_sockbuf") or _number(parameters, "sockbuf")
+        value = _number(granted, name)
+        if asked and value and value // 2 != asked and not (imported and value == asked):
+            yield UnlikeAsked(side, name, _size(asked), _size(value // 2))
+    asked, value = _number(parameters, "mss"), _number(granted, "mss")
+    if asked and value and value not in (asked, asked - _TIME_STAMPS):
+        yield UnlikeAsked(side, "mss", f"{asked:g}", f"{value:g}")
+    asked, value = _number(parameters, "tos"), _number(granted, "tos")
+    if asked and "tos" in granted and value != asked:
+        yield UnlikeAsked(side, "tos", f"{asked:g}", f"{value:g}")
+    asked, value = _number(parameters, "busy_poll"), _number(granted, "busy_poll")
+    if asked and "busy_poll" in granted and abs(value - asked) > 1e-6:
+        yield UnlikeAsked(side, "busy_poll", format_time(asked), format_time(value))
+    congestion, used = parameters.get("congestion"), granted.get("congestion")
+    if used and congestion and congestion not in ("system", used):
+        yield UnlikeAsked(side, "congestion", str(congestion), str(used))
+
+
+def asks(parameters: Mapping[str, Value]) -> bool:
+    """Return whether any of `parameters` asks the kernel for what it may refuse."""
+    names = ("sockbuf", "server_sockbuf", "mss", "tos", "busy_poll")
+    return any(_number(parameters, name) for name in names) or "congestion" in parameters
+
+
+def _number(values: Mapping[str, Value], name: str) -> int | float:
+    value = values.get(name, 0)
+    return 0 if isinstance(value, bool | str) else value
+
+
+def _size(number: int | float) -> str:
+    text = format_size(int(number))
+    return f"{text} B" if text.isdecimal() else text
