@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.figures.pictures import PICTURES, Pictures
 from railgauge.report.pages.case.case_pages import MOST_PAGES
+from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
 
 
@@ -53,6 +55,12 @@ from railgauge.store import Store
     show_default=True,
     help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
 )
+@click.option(
+    "--by",
+    default="",
+    metavar="AXIS",
+    help="What tells runs of the same cases apart: run, label/KEY, fact/NAME, git_commit ….",
+)
 @database
 def report(
     runs: tuple[int, ...],
@@ -61,9 +69,13 @@ def report(
     cases: int,
     appendix: bool,
     pictures: Pictures,
+    by: str,
     where: str,
 ) -> None:
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
+    if by and not differs_by_run(by):
+        axes = ("run", "plan", "git_commit", "started_at", "label/KEY", "fact/NAME")
+        raise InputError(f"--by {by}: no axis that tells runs apart{suggest_or_list(by, axes)}")
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with Store.open(where, create=False) as store:
@@ -73,7 +85,7 @@ def report(
             definition,
             out,
             catalogue=catalogue,
-            options=ReportOptions(cases, pictures, appendix),
+            options=ReportOptions(cases, pictures, appendix, by),
         )
     for file in files:
         if file.parent == out:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from railgauge.base.units import format_size, format_time
 from railgauge.plan.cases import Value
 
-SIDES = ("client", "server")
 # Of those that are numbers; docs/database.md lists them.
 UNITS: Mapping[str, str] = {
     "busy_poll": "s",
@@ -28,6 +27,54 @@ UNITS: Mapping[str, str] = {
     "sndbuf": "B",
     "total": "B",
 }
+# Counts, shares and codes; then what isn't a number.
+_PLAIN = (
+    "chains",
+    "files",
+    "gso",
+    "huge_share",
+    "iterations",
+    "port",
+    "ranks",
+    "ranks_here",
+    "target_port",
+    "tos",
+    "trips_timed_together",
+)
+TEXTS = (
+    "address",
+    "blocking",
+    "congestion",
+    "cork",
+    "cpu",
+    "device",
+    "environment",
+    "file_system",
+    "gro",
+    "host",
+    "io",
+    "io_reason",
+    "io_scheduler",
+    "level",
+    "library",
+    "mount_options",
+    "nodelay",
+    "numa_nodes",
+    "operation",
+    "page_size",
+    "ports",
+    "registered_buffers",
+    "rotational",
+    "source",
+    "target",
+    "tcp_address",
+    "tcp_interface",
+    "thread_level",
+    "transport_used",
+    "vector",
+    "write_cache",
+)
+NAMES = (*UNITS, *_PLAIN, *TEXTS)
 # Settings in bytes that are written as plans write sizes.
 SIZES = frozenset(name for name, unit in UNITS.items() if unit == "B") - {"mss"}
 # Linux grants twice what was asked, for its own bookkeeping, and says so: socket(7).
@@ -44,10 +91,6 @@ class UnlikeAsked:
     setting: str
     asked: str
     granted: str
-
-    def __str__(self) -> str:
-        """Return `server rcvbuf: asked 500KiB, got 208KiB`."""
-        return f"{self.side} {self.setting}: asked {self.asked}, got {self.granted}"
 
 
 def unlike_asked(
@@ -79,6 +122,23 @@ def unlike_asked(
     congestion, used = parameters.get("congestion"), granted.get("congestion")
     if used and congestion and congestion not in ("system", used):
         yield UnlikeAsked(side, "congestion", str(congestion), str(used))
+
+
+def unlike_words(settings: Iterable[UnlikeAsked]) -> str:
+    """Return them in a few words: `sndbuf and rcvbuf at both ends: asked 500KiB, got 208KiB`."""
+    ends: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
+    for unlike in settings:
+        names = ends.setdefault((unlike.asked, unlike.granted), {})
+        names.setdefault(unlike.setting, {})[unlike.side] = None
+    parts = []
+    for (asked, granted), names in ends.items():
+        places: dict[str, list[str]] = {}
+        for name, sides in names.items():
+            where = "at both ends" if len(sides) > 1 else f"at the {next(iter(sides))}"
+            places.setdefault(where, []).append(name)
+        words = " and ".join(f"{' and '.join(names)} {where}" for where, names in places.items())
+        parts.append(f"{words}: asked {asked}, got {granted}")
+    return "; ".join(parts)
 
 
 def asks(parameters: Mapping[str, Value]) -> bool:

@@ -115,7 +115,9 @@ def _settings(connection: Connection) -> dict[int, str]:
     query = select(Run.id, Run.uid, Run.plan, Run.started_at, Run.ended_at, Run.state)
     query = query.add_columns(Run.git_commit, func.length(Run.plan_text)).order_by(Run.id)
     return {
-        row[0]: str((row[1:], *(of_run.get(row[0]) for of_run in (facts, peaks, files, labels, logs))))
+        row[0]: str(
+            (row[1:], *(of_run.get(row[0]) for of_run in (facts, peaks, files, labels, logs)))
+        )
         for row in fetch(connection, query)
     }
 

@@ -45,7 +45,12 @@ from railgauge.store.records import (
     imported_at,
 )
 from railgauge.store.series import all_series
-from railgauge.store.stored_replications import case_replications, launch_times, logged_cases
+from railgauge.store.stored_replications import (
+    case_replications,
+    granted_settings,
+    launch_times,
+    logged_cases,
+)
 from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import load_trace, stored_traces
 
@@ -204,6 +209,7 @@ class Store(Database):
     find_cases = reading(cases_like)
     replications = reading(case_replications)
     moments = reading(case_moments)
+    granted_settings = reading(granted_settings)
     launch_times = reading(launch_times)
     launch_settings = reading(counts.launch_settings)
     replication_counts = reading(counts.replication_counts)

@@ -35,7 +35,7 @@ def test_the_view_has_a_row_for_each_launch_end_and_setting(store: Store) -> Non
     store.add(run, "stream", case().key, failed(2), launch)
     store.add(run, "stream", case(64).key, measured(1, 8.0), Launch(MOMENT + 1))
     columns = "plan, test, engine, link, case_key, side, host, setting, value, unit, text"
-    rows = _rows(store, f"SELECT {columns} FROM granted_setting WHERE run = :run", run=run)  # noqa: S608
+    rows = _rows(store, f"SELECT {columns} FROM granted_setting WHERE run = :run", run=run)
     place = (RUN.plan, "stream", "udp", "gw→hh", case().key)
     assert sorted(rows, key=str) == sorted(
         [

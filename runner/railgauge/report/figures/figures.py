@@ -22,9 +22,11 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
+from railgauge.report.tables.several_runs import shared_by_runs, told_apart
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.tables.run_axes import RunAxes
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 
@@ -36,8 +38,13 @@ def build_figures(
     *,
     catalogue: Catalogue | None = None,
     imported: Collection[int] = (),
+    run_axes: RunAxes | None = None,
+    by: str = "",
 ) -> list[Figure]:
     """Return the figure that `spec` describes; with `each`, one for each place on those axes.
+
+    `run_axes` puts measurements on axes that stand in no case; runs that share a case are told
+    apart on the axis `by`.
 
     InputError when nothing is selected, when there are more series than can be told apart, or when
     what a definition asks for doesn't fit its measurements.
@@ -47,13 +54,16 @@ def build_figures(
     members = kind.members(store, run_ids, spec)
     if kind.lacking is not None:
         members += kind.lacking(store, run_ids, spec, members)
+    if run_axes is not None:
+        members = run_axes.placed(members, [*figure_axes(spec), by])
     parameters = (name for member in members for name in member.case.parameters)
-    defined = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
-    names = [*FIXED_AXES, *defined, *parameters]
+    names = [*FIXED_AXES, *figure_axes(spec), *spec.axes, *parameters, by]
     axes = make_axes(names, spec.axes, engines_shown(spec.select, members), catalogue)
     selected = matching(members, spec.select, axes)
     if not selected:
         raise _none_selected(spec, kind, members, axes)
+    if by and shared_by_runs(selected) and not told_apart(figure_axes(spec)):
+        spec = _by_run(spec, kind, by)
     figures = []
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name
@@ -63,6 +73,19 @@ def build_figures(
         own_spec = spec.model_copy(update={"name": name, "title": title})
         figures.append(_figure(own_spec, kind, store, group, axes.__getitem__, imported))
     return figures
+
+
+def _by_run(spec: FigureSpec, kind: Kind[Any], by: str) -> FigureSpec:
+    """Return the figure with its runs apart: as series or, where it has none, each in its own."""
+    if kind.together:
+        return spec.model_copy(update={"each": [*spec.each, by]})
+    # Those that no definition names are found by what differs.
+    return spec.model_copy(update={"series": [*spec.series, by]}) if spec.series else spec
+
+
+def figure_axes(spec: FigureSpec) -> list[str]:
+    """Return the axes that the figure names anywhere."""
+    return [*spec.select, *spec.each, *spec.series, spec.x.axis, spec.y.axis]
 
 
 def _none_selected(

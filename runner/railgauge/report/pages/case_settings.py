@@ -8,10 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.base.units import format_size
 from railgauge.plan.cases import Case, Value, non_default
 from railgauge.report.pages.contents import Details
-from railgauge.report.tables.axes import Axis
+from railgauge.report.tables.axes import Axis, setting_text
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.counts import LaunchSettings
@@ -40,8 +39,6 @@ _OF_A_CONNECTION = frozenset(
         "tcp_address",
     }
 )
-# Settings in bytes, which are written as plans write sizes.
-_SIZES = frozenset({"rcvbuf", "sndbuf"})
 # A setting's name -> its values -> the keys of the cases that had them.
 _Side = Mapping[str, Mapping[Value, Collection[str]]]
 # A case's key -> where it is on each axis on which the test's cases differ.
@@ -149,7 +146,7 @@ def _in_effect(
     sides = (_comparable_settings(launches.client), _comparable_settings(launches.server))
     shared = [
         {
-            name: _text(name, value)
+            name: setting_text(name, value)
             for name, values in side.items()
             for value, keys in values.items()
             if set(keys) == _case_keys(side) and len(values) == 1
@@ -261,14 +258,7 @@ def _of_case(name: str, side: _Side, key: str) -> str:
 
 
 def _texts(name: str, values: Iterable[Value]) -> list[str]:
-    return list(dict.fromkeys(_text(name, value) for value in values))
-
-
-def _text(name: str, value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    is_size = name in _SIZES and isinstance(value, int)
-    return format_size(int(value)) if is_size else visible(str(value)) or "(empty)"
+    return list(dict.fromkeys(setting_text(name, value) for value in values))
 
 
 def _by_end(client: Mapping[str, str], server: Mapping[str, str]) -> list[tuple[str, str]]:
