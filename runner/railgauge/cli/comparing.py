@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json, database
+from railgauge.cli.options import as_json, database, metrics
 from railgauge.cli.output_files import check_folder, write
 from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
@@ -28,6 +28,7 @@ from railgauge.store import Store
     metavar="FILE",
     help="Write it as Markdown, too.",
 )
+@metrics
 @as_json
 @database
 def compare(
@@ -35,6 +36,7 @@ def compare(
     after: str,
     plan: str,
     list_all: bool,
+    metrics: tuple[str, ...],
     markdown: Path | None,
     as_json: bool,
     where: str,
@@ -46,7 +48,7 @@ def compare(
     """
     check_folder(markdown)
     with Store.open(where, create=False) as store:
-        verdict = verdict_between(store, before, after, plan=plan)
+        verdict = verdict_between(store, before, after, plan=plan, metrics=metrics)
     catalogue = load_catalogue()
     if markdown:
         write(markdown, as_markdown(verdict, catalogue, all_results=list_all))

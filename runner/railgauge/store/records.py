@@ -65,7 +65,9 @@ def imported_at(moments: Iterable[float | None], at: float | None) -> float | No
     return min(times, default=at)
 
 
-def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
+def imported_run(
+    plan: str, file: Path, git_commit: str = "", labels: Mapping[str, str] | None = None
+) -> NewRun:
     """Return the run that is read from `file`, which railgauge didn't measure here."""
     return NewRun(
         plan=plan,
@@ -79,6 +81,7 @@ def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
         engines_hash="",
         files={},
         origin="imported",
+        labels=labels or {},
     )
 
 

@@ -44,6 +44,7 @@ def import_hpcbench(
     catalogue: Catalogue,
     plan: str = "",
     at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Store the outputs in the files, and the system logs beside them, as one run of many tests.
 
@@ -62,7 +63,9 @@ def import_hpcbench(
         for number, row in enumerate(rows, 1)
     ]
     run = store.import_run(
-        imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
+        imported_run(
+            plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path, labels=labels
+        ),
         [PlannedCase(test.name, case, len(rows)) for test, case, rows in cases],
         {engine.name: _infos(engine, outcomes)},
         outcomes,

@@ -86,6 +86,7 @@ def import_csv(
     *,
     catalogue: Catalogue,
     at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Store the file's rows as one imported run, all or nothing.
 
@@ -109,7 +110,7 @@ def import_csv(
     metrics = result_metrics(engine)
     names = [binding.name for binding in mapping.metrics]
     run = store.import_run(
-        imported_run(mapping.plan or path.stem, path),
+        imported_run(mapping.plan or path.stem, path, labels=labels),
         [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
         {engine.name: {name: MetricInfo.of(metrics[name]) for name in names}},
         outcomes,

@@ -54,10 +54,10 @@ def default_spec(
 ) -> Spec:
     """Return a definition that shows all of `series`: one table for each test of each plan.
 
-    Rows are the runs (`with_runs`), the parameters that vary and the link (or host); columns the medians of the headline
-    metrics, in units that suit the values. Each of those metrics that has at most `statistics`
-    rows has a table of its own, too, with all that sums it up. InputError when there is nothing to
-    show.
+    Rows are the runs (`with_runs`), the parameters that vary and the link (or host); columns the
+    medians of the headline metrics, in units that suit the values. Each of those metrics that has
+    at most `statistics` rows has a table of its own, too, with all that sums it up. InputError when
+    there is nothing to show.
     """
     if not series:
         raise InputError("nothing was measured yet, so there is no table to show")
