@@ -95,8 +95,15 @@ def case_settings(
     unlike = unlike_in_launches(launches, case, run)
     return [
         *((f"{IN_EFFECT}, {end}", text) for end, text in _by_end(client, server)),
-        *([(NOT_AS_ASKED, visible(unlike))] if unlike else []),
+        *([(NOT_AS_ASKED, _unlike_text(unlike))] if unlike else []),
     ]
+
+
+def _unlike_text(words: str) -> str:
+    doubled = (
+        "; in effect is twice that, as Linux counts its own share, too" if "buf " in words else ""
+    )
+    return f"{visible(words)}{doubled}"
 
 
 def distinct_parameters(cases: Iterable[PlannedCase]) -> Collection[Case]:
@@ -179,7 +186,7 @@ def _in_effect(
     for words, unlike_cases in unlike.items():
         count = len(unlike_cases)
         where = "all cases" if count == len(cases) else f"{count} of {len(cases)} cases"
-        yield NOT_AS_ASKED, f"{visible(words)} ({where})"
+        yield NOT_AS_ASKED, f"{_unlike_text(words)} ({where})"
     launched = _case_keys(sides[0]) | _case_keys(sides[1])
     places = _places([planned for planned in cases if planned.case.key in launched], catalogue)
     for name in sorted({*sides[0], *sides[1]}):

@@ -94,6 +94,9 @@ def _summary(run: StoredRun) -> str:
     parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {time_of(run.started_at)}"]
     if run.new.git_commit:
         parts.append(f"plan at git commit {_commit(run, 12)}")
+    if run.new.labels:
+        texts = (f"{key} {value}" for key, value in run.new.labels.items())
+        parts.append(visible(f"labels {', '.join(texts)}"))
     if run.state != "complete":
         parts.append(f"{run.state}: its numbers may still change")
     return ", ".join(parts) + "."

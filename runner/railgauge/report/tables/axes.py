@@ -24,6 +24,8 @@ _PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
 OF_RUNS = ("git_commit", "started_at")
 # client/rcvbuf: what an end was granted. A system log's quantities have a further slash.
 _GRANTED = re.compile(r"(?:client|server)/([a-z][a-z0-9_]*)", re.ASCII)
+# As /proc/version has it, up to another host's.
+_KERNEL = re.compile(r"Linux version (\S+)(?:(?! → | or Linux ).)*")
 _TYPES = {"s": "time", "B": "size"}
 
 # A table's own axis: each replication by itself, and the idle stretches around the run.
@@ -181,6 +183,9 @@ class Axis:
             return "–"
         if self._info is not None:
             return visible(self._info.format(value)) or "(empty)"
+        if self.name.endswith("fact/kernel"):
+            # Whose compiler built it, and when, the page's list of machines says.
+            value = _KERNEL.sub(r"\1", str(value))
         return str(value).lower() if isinstance(value, bool) else visible(str(value))
 
     def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:

@@ -15,7 +15,7 @@ from railgauge.report.definition.statistic import (
     short,
     words_of,
 )
-from railgauge.report.tables.axes import Placed
+from railgauge.report.tables.axes import Placed, granted_name
 from railgauge.report.tables.spread_sentence import Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Row
 
@@ -289,5 +289,7 @@ def capitalised(text: str) -> str:
 
 def words(metric: str) -> str:
     """Return a metric's name as words to read."""
+    if granted_name(metric) is not None:
+        metric = metric.replace("/", " ")
     text = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
     return visible(_ABBREVIATED.sub(lambda match: match[0].upper(), text))

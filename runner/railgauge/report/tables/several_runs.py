@@ -9,7 +9,7 @@ from railgauge.report.tables.axes import AxisValue, Placed, axis_value
 from railgauge.report.tables.pivot import SharedCellError
 from railgauge.report.tables.run_axes import LABEL, RunAxes, differs_by_run
 from railgauge.report.tables.table import Table
-from railgauge.report.tables.table_series import PlacedCase, named_axes
+from railgauge.report.tables.table_series import PlacedCase
 from railgauge.store.records import StoredRun
 
 RUN = "run"
@@ -28,8 +28,8 @@ def axis_of_runs(runs: Sequence[StoredRun]) -> str:
 
 
 def told_apart(names: Iterable[str]) -> bool:
-    """Return whether a definition that names these axes tells runs apart by itself."""
-    return any(map(differs_by_run, names))
+    """Return whether a figure or list with these axes tells runs of a plan apart by itself."""
+    return any(name != "plan" and differs_by_run(name) for name in names)
 
 
 def shared_by_runs(measurements: Iterable[Placed]) -> bool:
@@ -50,13 +50,12 @@ def beside_one_another(
 ) -> Table:
     """Return the table; where runs share a cell, with a column a value of the axis `by`.
 
-    A definition that tells runs apart by itself stays as it is. Sorted rows are sorted by the first
-    run's.
+    Sorted rows are sorted by the first run's.
     """
     try:
         return make(table)
     except SharedCellError as error:
-        if RUN not in error.axes or told_apart(named_axes(table)):
+        if RUN not in error.axes or by in (*table.rows, *table.columns):
             raise
     sort = table.sort
     if sort is not None:

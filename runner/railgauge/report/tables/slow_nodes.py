@@ -85,7 +85,7 @@ def build_listings(
     selected = matching(links, spec.select, axes)
     if not selected:
         raise _none_selected(spec, links, axes)
-    if by and shared_by_runs(selected) and not told_apart([*spec.select, *spec.each]):
+    if by and shared_by_runs(selected) and not told_apart(spec.each):
         spec = spec.model_copy(update={"each": [*spec.each, by]})
     listings = []
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
