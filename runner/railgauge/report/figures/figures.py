@@ -23,7 +23,7 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
-from railgauge.report.tables.several_runs import shared_by_runs, told_apart
+from railgauge.report.tables.several_runs import shared_by_runs
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -64,7 +64,7 @@ def build_figures(
     if not selected:
         raise _none_selected(spec, kind, members, axes)
     measured = _Measured(store, kind, selected, axes, imported)
-    if not (by and shared_by_runs(selected)) or told_apart(_apart_by(spec)):
+    if not by or not shared_by_runs(selected, _apart_by(spec)):
         return measured.figures(spec)
     each_its_own = spec.model_copy(update={"each": [*spec.each, by]})
     if kind.together:

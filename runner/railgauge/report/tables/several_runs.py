@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import AxisValue, Placed, axis_value
 from railgauge.report.tables.pivot import SharedCellError
-from railgauge.report.tables.run_axes import LABEL, RunAxes, differs_by_run
+from railgauge.report.tables.run_axes import LABEL, RunAxes
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import PlacedCase
 from railgauge.store.records import StoredRun
@@ -27,18 +27,15 @@ def axis_of_runs(runs: Sequence[StoredRun]) -> str:
     return f"{LABEL}{telling[0]}" if len(runs) > 1 and len(telling) == 1 else RUN
 
 
-def told_apart(names: Iterable[str]) -> bool:
-    """Return whether a figure or list with these axes tells runs of a plan apart by itself."""
-    return any(name != "plan" and differs_by_run(name) for name in names)
-
-
-def shared_by_runs(measurements: Iterable[Placed]) -> bool:
-    """Return whether several runs measured the same case of the same test."""
-    runs: dict[tuple[str, str], int] = {}
-    return any(
-        runs.setdefault((measured.test, measured.case.key), measured.run) != measured.run
-        for measured in measurements
-    )
+def shared_by_runs(measurements: Iterable[Placed], axes: Sequence[str]) -> bool:
+    """Return whether several runs measured the same case of a test, in one place on these axes."""
+    runs: dict[tuple[object, ...], int] = {}
+    for measured in measurements:
+        place = tuple([axis_value(measured, name) for name in axes])
+        key = measured.test, measured.case.key, *place
+        if runs.setdefault(key, measured.run) != measured.run:
+            return True
+    return False
 
 
 def beside_one_another(

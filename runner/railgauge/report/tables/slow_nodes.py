@@ -24,7 +24,7 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
-from railgauge.report.tables.several_runs import shared_by_runs, told_apart
+from railgauge.report.tables.several_runs import shared_by_runs
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 from railgauge.stats import (
     EXCUSED,
@@ -85,7 +85,7 @@ def build_listings(
     selected = matching(links, spec.select, axes)
     if not selected:
         raise _none_selected(spec, links, axes)
-    if by and shared_by_runs(selected) and not told_apart(spec.each):
+    if by and shared_by_runs(selected, spec.each):
         spec = spec.model_copy(update={"each": [*spec.each, by]})
     listings = []
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
