@@ -21,7 +21,7 @@ from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.run_context import unlike_in_launches
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.store import Store
-from railgauge.store.counts import LaunchSettings, granted_to
+from railgauge.store.counts import LaunchSettings, granted_by_case
 from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 # Of the cases that never got narrow enough, so many are named.
@@ -173,6 +173,7 @@ def _print(line: str) -> None:
 
 
 def _as_json(stored: StoredRun, launches: Mapping[str, LaunchSettings]) -> dict[str, object]:
+    granted = {test: granted_by_case(settings) for test, settings in launches.items()}
     return {
         "id": stored.id,
         "state": stored.state,
@@ -191,7 +192,7 @@ def _as_json(stored: StoredRun, launches: Mapping[str, LaunchSettings]) -> dict[
                 "least": planned.least,
                 "rule": planned.rule,
                 "ended": planned.ended,
-                **granted_to(launches.get(planned.test), planned.case.key),
+                **granted.get(planned.test, {}).get(planned.case.key, {"client": {}, "server": {}}),
                 "unlike_asked": unlike_in_launches(
                     launches.get(planned.test), planned.case, stored
                 ),

@@ -79,6 +79,8 @@ NAMES = (*UNITS, *_PLAIN, *TEXTS)
 SIZES = frozenset(name for name, unit in UNITS.items() if unit == "B") - {"mss"}
 # Linux grants twice what was asked, for its own bookkeeping, and says so: socket(7).
 _DOUBLED = ("sndbuf", "rcvbuf")
+# Those that a parameter asks for.
+ASKED_FOR = (*_DOUBLED, "mss", "tos", "busy_poll", "congestion")
 # Each segment's time stamps are taken off what TCP_MAXSEG was set to.
 _TIME_STAMPS = 12
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from railgauge.engine.granted_settings import asks, unlike_asked, unlike_words
+from railgauge.engine.granted_settings import ASKED_FOR, asks, unlike_asked, unlike_words
 from railgauge.hosts.peaks import Peak
 from railgauge.report.tables.certified import run_standings
 
@@ -101,8 +101,8 @@ def unlike_in_launches(launches: LaunchSettings | None, case: Case, run: StoredR
     return unlike_words(
         unlike
         for side, settings in (("client", launches.client), ("server", launches.server))
-        for name, values in settings.items()
-        for value, keys in values.items()
+        for name in ASKED_FOR
+        for value, keys in settings.get(name, {}).items()
         if case.key in keys
         for unlike in unlike_asked(case.parameters, side, {name: value}, imported=imported)
     )
