@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,12 +35,11 @@ from railgauge.store import Store
 def compare(
     before: str,
     after: str,
-    plan: str,
     list_all: bool,
-    metrics: tuple[str, ...],
     markdown: Path | None,
     as_json: bool,
     where: str,
+    **judged: Any,
 ) -> None:
     """Tell which cases of B are faster, the same or slower than in A.
 
@@ -48,7 +48,7 @@ def compare(
     """
     check_folder(markdown)
     with Store.open(where, create=False) as store:
-        verdict = verdict_between(store, before, after, plan=plan, metrics=metrics)
+        verdict = verdict_between(store, before, after, **judged)
     catalogue = load_catalogue()
     if markdown:
         write(markdown, as_markdown(verdict, catalogue, all_results=list_all))

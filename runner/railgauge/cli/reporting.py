@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
-from railgauge.report.figures.pictures import PICTURES, Pictures
+from railgauge.report.figures.pictures import PICTURES
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
@@ -37,6 +38,7 @@ from railgauge.store import Store
 )
 @click.option(
     "--cases",
+    "most_cases",
     type=click.IntRange(0, 100_000),
     default=MOST_PAGES,
     show_default=True,
@@ -66,11 +68,9 @@ def report(
     runs: tuple[int, ...],
     spec: Path | None,
     out: Path,
-    cases: int,
-    appendix: bool,
-    pictures: Pictures,
     by: str,
     where: str,
+    **options: Any,
 ) -> None:
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     if by and not differs_by_run(by):
@@ -85,7 +85,7 @@ def report(
             definition,
             out,
             catalogue=catalogue,
-            options=ReportOptions(cases, pictures, appendix, by),
+            options=ReportOptions(by=by, **options),
         )
     for file in files:
         if file.parent == out:

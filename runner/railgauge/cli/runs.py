@@ -50,31 +50,7 @@ def show(run: int, where: str, as_json: bool, stats: bool, plan: bool) -> None:
         failures = store.failures(run)
         suspicions = store.suspicions(run)
         if as_json:
-            answer = _as_json(stored, launches)
-            answer["failures"] = [
-                {
-                    "test": failure.test,
-                    "link": failure.case.link,
-                    "case_key": failure.case.key,
-                    "replication": failure.replication,
-                    "started_at": failure.started_at,
-                    "code": failure.error_code,
-                    "message": failure.error_message,
-                }
-                for failure in failures
-            ]
-            answer["suspicions"] = [
-                {
-                    "test": suspicion.test,
-                    "link": suspicion.case.link,
-                    "case_key": suspicion.case.key,
-                    "replication": suspicion.replication,
-                    "code": suspicion.suspicion.code,
-                    "host": suspicion.suspicion.host,
-                    "message": suspicion.suspicion.message,
-                }
-                for suspicion in suspicions
-            ]
+            answer = _as_json(stored, launches, failures, suspicions)
             answer["statistics"] = list(statistics_of(default_series(store, [run])))
             click.echo(json_text(answer))
             return
@@ -172,7 +148,12 @@ def _print(line: str) -> None:
     click.echo(visible(line))
 
 
-def _as_json(stored: StoredRun, launches: Mapping[str, LaunchSettings]) -> dict[str, object]:
+def _as_json(
+    stored: StoredRun,
+    launches: Mapping[str, LaunchSettings],
+    failures: Sequence[Failure],
+    suspicions: Sequence[StoredSuspicion],
+) -> dict[str, object]:
     granted = {test: granted_by_case(settings) for test, settings in launches.items()}
     return {
         "id": stored.id,
@@ -201,6 +182,8 @@ def _as_json(stored: StoredRun, launches: Mapping[str, LaunchSettings]) -> dict[
         ],
         "facts": {host: dict(facts) for host, facts in stored.facts.items()},
         "peaks": [asdict(peak) for peak in stored.peaks],
+        "failures": _failures_json(failures),
+        "suspicions": _suspicions_json(suspicions),
     }
 
 
@@ -215,3 +198,33 @@ def _head(stored: StoredRun) -> None:
     for host, facts in stored.facts.items():
         values = [facts[name] for name in ("cpu", "cpus", "memory", "kernel") if name in facts]
         _print(f"{host}: {', '.join(values)}")
+
+
+def _failures_json(failures: Sequence[Failure]) -> list[dict[str, object]]:
+    return [
+        {
+            "test": failure.test,
+            "link": failure.case.link,
+            "case_key": failure.case.key,
+            "replication": failure.replication,
+            "started_at": failure.started_at,
+            "code": failure.error_code,
+            "message": failure.error_message,
+        }
+        for failure in failures
+    ]
+
+
+def _suspicions_json(suspicions: Sequence[StoredSuspicion]) -> list[dict[str, object]]:
+    return [
+        {
+            "test": suspicion.test,
+            "link": suspicion.case.link,
+            "case_key": suspicion.case.key,
+            "replication": suspicion.replication,
+            "code": suspicion.suspicion.code,
+            "host": suspicion.suspicion.host,
+            "message": suspicion.suspicion.message,
+        }
+        for suspicion in suspicions
+    ]

@@ -86,13 +86,13 @@ def read(store: Store, runs: Iterable[int], metrics: Sequence[str] = ()) -> Read
 
 
 def check_metrics(
-    metrics: Iterable[str], directed: Collection[str], others: Container[str]
+    metrics: Iterable[str], directed: Collection[str], undirected: Container[str]
 ) -> None:
-    """Refuse a metric that isn't among those `directed`; of `others` none is better."""
+    """Refuse a metric that isn't among those `directed`; of those `undirected` none is better."""
     for metric in metrics:
         if metric in directed:
             continue
-        if metric in others:
+        if metric in undirected:
             raise InputError(
                 f"of {metric!r} neither more nor less is better: name a metric that can be judged"
             )
@@ -104,8 +104,8 @@ def _named_series(
     store: Store, names: Mapping[int, Collection[CaseName]], metrics: Sequence[str]
 ) -> list[Series]:
     """Return the series of the metrics that somebody named."""
-    others = {name for of_engine in store.metric_names().values() for name in of_engine}
-    check_metrics(metrics, store.directed_metrics(names), others)
+    all_metrics = {name for of_engine in store.metric_names().values() for name in of_engine}
+    check_metrics(metrics, store.directed_metrics(names), all_metrics)
     return store.series(list(names), set(metrics))
 
 

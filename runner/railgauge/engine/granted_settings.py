@@ -91,7 +91,7 @@ class UnlikeAsked:
 
     side: str
     setting: str
-    asked: str
+    request: str
     granted: str
 
 
@@ -108,19 +108,20 @@ def unlike_asked(
     others' results are doubled nobody knows, so that for `imported` ones either will do.
     """
     for name in _DOUBLED:
-        asked = _number(parameters, f"{side}_sockbuf") or _number(parameters, "sockbuf")
+        requested = _number(parameters, f"{side}_sockbuf") or _number(parameters, "sockbuf")
         value = _number(granted, name)
-        if asked and value and value // 2 != asked and not (imported and value == asked):
-            yield UnlikeAsked(side, name, _size(asked), _size(value // 2))
-    asked, value = _number(parameters, "mss"), _number(granted, "mss")
-    if asked and value and value not in (asked, asked - _TIME_STAMPS):
-        yield UnlikeAsked(side, "mss", f"{asked:g}", f"{value:g}")
-    asked, value = _number(parameters, "tos"), _number(granted, "tos")
-    if asked and "tos" in granted and value != asked:
-        yield UnlikeAsked(side, "tos", f"{asked:g}", f"{value:g}")
-    asked, value = _number(parameters, "busy_poll"), _number(granted, "busy_poll")
-    if asked and "busy_poll" in granted and abs(value - asked) > 1e-6:
-        yield UnlikeAsked(side, "busy_poll", format_time(asked), format_time(value))
+        fits = value // 2 == requested or (imported and value == requested)
+        if requested and value and not fits:
+            yield UnlikeAsked(side, name, _size(requested), _size(value // 2))
+    requested, value = _number(parameters, "mss"), _number(granted, "mss")
+    if requested and value and value not in (requested, requested - _TIME_STAMPS):
+        yield UnlikeAsked(side, "mss", f"{requested:g}", f"{value:g}")
+    requested, value = _number(parameters, "tos"), _number(granted, "tos")
+    if requested and "tos" in granted and value != requested:
+        yield UnlikeAsked(side, "tos", f"{requested:g}", f"{value:g}")
+    requested, value = _number(parameters, "busy_poll"), _number(granted, "busy_poll")
+    if requested and "busy_poll" in granted and abs(value - requested) > 1e-6:
+        yield UnlikeAsked(side, "busy_poll", format_time(requested), format_time(value))
     congestion, used = parameters.get("congestion"), granted.get("congestion")
     if used and congestion and congestion not in ("system", used):
         yield UnlikeAsked(side, "congestion", str(congestion), str(used))
@@ -130,16 +131,16 @@ def unlike_words(settings: Iterable[UnlikeAsked]) -> str:
     """Return them in a few words: `sndbuf and rcvbuf at both ends: asked 500KiB, got 208KiB`."""
     ends: dict[tuple[str, str], dict[str, dict[str, None]]] = {}
     for unlike in settings:
-        names = ends.setdefault((unlike.asked, unlike.granted), {})
+        names = ends.setdefault((unlike.request, unlike.granted), {})
         names.setdefault(unlike.setting, {})[unlike.side] = None
     parts = []
-    for (asked, granted), names in ends.items():
+    for (request, granted), names in ends.items():
         places: dict[str, list[str]] = {}
         for name, sides in names.items():
             where = "at both ends" if len(sides) > 1 else f"at the {next(iter(sides))}"
             places.setdefault(where, []).append(name)
         words = " and ".join(f"{' and '.join(names)} {where}" for where, names in places.items())
-        parts.append(f"{words}: asked {asked}, got {granted}")
+        parts.append(f"{words}: asked {request}, got {granted}")
     return "; ".join(parts)
 
 

@@ -249,11 +249,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
         Replication.status == "failed",
     )
     partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
-    labels: dict[int, dict[str, str]] = {}
-    query = select(RunLabel.run_id, RunLabel.key, RunLabel.value)
-    for run_id, key, value in connection.execute(query.order_by(RunLabel.key)):
-        labels.setdefault(run_id, {})[key] = value
-    summaries = []
+    labels, summaries = _labels(connection), []
     for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
         cases, replications = planned.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
@@ -277,6 +273,15 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
             )
         )
     return summaries
+
+
+def _labels(connection: Connection) -> dict[int, dict[str, str]]:
+    """Return run -> its labels, if it has any."""
+    labels: dict[int, dict[str, str]] = {}
+    query = select(RunLabel.run_id, RunLabel.key, RunLabel.value)
+    for run_id, key, value in connection.execute(query.order_by(RunLabel.key)):
+        labels.setdefault(run_id, {})[key] = value
+    return labels
 
 
 def _skipped(connection: Connection) -> dict[int, int]:

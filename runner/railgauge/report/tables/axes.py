@@ -87,8 +87,8 @@ def setting_text(name: str, value: Value) -> str:
 def axis_words(name: str) -> str:
     """Return what readers call an axis: `label/kernel` the kernel, `client/fact/cpu` client cpu."""
     words = name.split("/")
-    kept = [word for i, word in enumerate(words[:-1]) if word not in ("fact", "label") or i > 1]
-    return " ".join([*kept, words[-1]]).replace("_", " ")
+    ends = [word for i, word in enumerate(words[:-1]) if word not in ("fact", "label") or i > 1]
+    return " ".join([*ends, words[-1]]).replace("_", " ")
 
 
 def _setting_infos(axis: str, setting: str) -> list[ParameterInfo]:

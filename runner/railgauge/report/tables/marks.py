@@ -56,8 +56,8 @@ class Marks:
 
         Where there are too many of its kind, that is a sentence for all the others.
         """
-        alike = remark.kind in (_WARNING, _UNLIKE)
-        key = _FIGURE.sub("…", remark.text) if alike else remark.text
+        mergeable = remark.kind in (_WARNING, _UNLIKE)
+        key = _FIGURE.sub("…", remark.text) if mergeable else remark.text
         text = remark.text
         if remark.kind:
             keys = self._kinds.setdefault(remark.kind, {})

@@ -136,8 +136,8 @@ class RunAxes:
     def _case(self, measured: Any, axes: Sequence[str]) -> Case:
         case: Case = measured.case
         values = {name: self._value(measured, name) for name in axes}
-        known = {name: value for name, value in values.items() if value is not None}
-        return replace(case, parameters={**case.parameters, **known})
+        own_values = {name: value for name, value in values.items() if value is not None}
+        return replace(case, parameters={**case.parameters, **own_values})
 
     def _value(self, measured: Any, name: str) -> Value | None:
         run, case = self._runs[measured.run], measured.case
@@ -173,15 +173,15 @@ class RunAxes:
         if name.startswith(LABEL):
             key = name.removeprefix(LABEL)
             keys = dict.fromkeys(key for run in runs for key in run.new.labels)
-            there = suggest_or_list(key, keys) if keys else ": none of them has any label"
-            return f"axis {name!r}: none of these runs has the label {visible(key)!r}{there}"
+            hint = suggest_or_list(key, keys) if keys else ": none of them has any label"
+            return f"axis {name!r}: none of these runs has the label {visible(key)!r}{hint}"
         if FACT in name:
             fact = name.rpartition(FACT)[2]
             facts = dict.fromkeys(
                 fact for run in runs for of_host in run.facts.values() for fact in of_host
             )
-            there = suggest_or_list(fact, facts, 20) if facts else ": they have none"
-            return f"axis {name!r}: no host of these runs has the fact {visible(fact)!r}{there}"
+            hint = suggest_or_list(fact, facts, 20) if facts else ": they have none"
+            return f"axis {name!r}: no host of these runs has the fact {visible(fact)!r}{hint}"
         if name in OF_RUNS:
             return f"axis {name!r}: none of these runs has a git commit"
         return f"axis {name!r}: no launch of these runs says what was granted of it"

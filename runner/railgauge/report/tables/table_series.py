@@ -92,11 +92,11 @@ class TableSeries:
         stored = self._split(table, series) if by_replication else series
         # Nothing but logs: show the counts before and after the run, too.
         idle = by_replication and len(logged) == len(table.cells)
-        others = [*self._logged(table, logged, by_replication=by_replication, idle=idle)]
+        computed = [*self._logged(table, logged, by_replication=by_replication, idle=idle)]
         for metric in granted:
             cases = ((run.id, planned) for run in self._runs.values() for planned in run.cases)
-            others += self._run_axes.granted_series(metric, cases, by_replication=by_replication)
-        return [*stored, *self._run_axes.placed(others, named_axes(table))]
+            computed += self._run_axes.granted_series(metric, cases, by_replication=by_replication)
+        return [*stored, *self._run_axes.placed(computed, named_axes(table))]
 
     def _split(self, table: TableSpec, all_series: Sequence[Series]) -> Iterator[Series]:
         """Yield what the table may show of `all_series`, a series each replication."""
