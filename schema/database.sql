@@ -440,7 +440,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0009');
+INSERT INTO "railgauge_schema" VALUES('0010');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -491,6 +491,13 @@ CREATE TABLE run_file (
 	text TEXT NOT NULL, 
 	CONSTRAINT pk_run_file PRIMARY KEY (run_id, name), 
 	CONSTRAINT fk_run_file_run_id FOREIGN KEY(run_id) REFERENCES run (id)
+);
+CREATE TABLE run_label (
+	run_id INTEGER NOT NULL, 
+	"key" TEXT NOT NULL, 
+	value TEXT NOT NULL, 
+	CONSTRAINT pk_run_label PRIMARY KEY (run_id, "key"), 
+	CONSTRAINT fk_run_label_run_id FOREIGN KEY(run_id) REFERENCES run (id)
 );
 CREATE TABLE run_metric (
 	run_id INTEGER NOT NULL, 
@@ -669,3 +676,22 @@ JOIN log ON log.launch_id = replication.launch_id AND log.number = +replication.
 LEFT JOIN host_log ON host_log.log_id = log.id
 WHERE replication.number > 0;
 CREATE UNIQUE INDEX ix_run_uid ON run (uid);
+CREATE VIEW granted_setting AS
+SELECT run.id AS run, run.plan AS plan, side.test AS test, bench_case.engine AS engine,
+       bench_case.link AS link, bench_case.key AS case_key, side.launch AS launch,
+       side.started_at AS started_at, side.side AS side,
+       CASE WHEN side.side = 'server' THEN bench_case.server_host
+            ELSE bench_case.client_host END AS host,
+       member.key AS setting, CASE WHEN member.type IN ('integer', 'real') THEN CAST(member.value AS REAL) END AS value, CASE WHEN member.key = 'busy_poll' THEN 's' WHEN member.key = 'clock_offset' THEN 's' WHEN member.key = 'clock_offset_error' THEN 's' WHEN member.key = 'control_rtt' THEN 's' WHEN member.key = 'data_size' THEN 'B' WHEN member.key = 'file_bytes' THEN 'B' WHEN member.key = 'free_bytes' THEN 'B' WHEN member.key = 'last_level_cache' THEN 'B' WHEN member.key = 'memory_bytes' THEN 'B' WHEN member.key = 'message_size' THEN 'B' WHEN member.key = 'mss' THEN 'B' WHEN member.key = 'packet_size' THEN 'B' WHEN member.key = 'rcvbuf' THEN 'B' WHEN member.key = 'sndbuf' THEN 'B' WHEN member.key = 'total' THEN 'B' WHEN member.key = 'register_bits' THEN 'bit' ELSE '' END AS unit, CASE member.type WHEN 'integer' THEN NULL WHEN 'real' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(member.value AS TEXT) END AS text
+FROM run
+JOIN (SELECT run_case.run_id AS run_id, run_case.case_id AS case_id, run_case.test AS test,
+             launch.id AS launch, launch.started_at AS started_at, 'client' AS side,
+             launch.client AS settings
+      FROM run_case JOIN launch ON launch.run_case_id = run_case.id
+      UNION ALL
+      SELECT run_case.run_id, run_case.case_id, run_case.test, launch.id, launch.started_at,
+             'server', launch.server
+      FROM run_case JOIN launch ON launch.run_case_id = run_case.id) AS side
+     ON side.run_id = run.id
+JOIN bench_case ON bench_case.id = side.case_id
+CROSS JOIN json_each(side.settings) AS member;

@@ -165,8 +165,8 @@ _PRUNED = (
     " WHERE run_case.id = value.run_case_id AND kept.run_id = run_case.run_id"
     " AND kept.metric_id = value.metric_id)",
     "DELETE FROM run_metric WHERE (run_id, metric_id) NOT IN (SELECT run_id, metric_id FROM kept)",
-    # Of ours the clocks' offsets, which delays are shown with; those of Hpcbench's outputs stand above
-    # its tables.
+    # Of ours the clocks' offsets, which delays are shown with; those of Hpcbench's outputs stand
+    # above its tables.
     "UPDATE launch SET server = '{{}}', client = CASE client WHEN '{{}}' THEN client ELSE"
     " json_object('clock_offset', json_extract(client, '$.clock_offset'),"
     " 'clock_offset_error', json_extract(client, '$.clock_offset_error')) END"

@@ -73,7 +73,7 @@ def stored_links(store: Store) -> int:
         *planned(case(64), case(512), replications=10),
         *planned(case(), test="again"),
     ]
-    run = store.begin_run(RUN, cases, METRICS)
+    run = store.begin_run(replace(RUN, labels={"kernel": "6.1"}), cases, METRICS)
     store.add_facts(run, "gw1", {"kernel": "6.1", "cpu": "a π"})
     store.add_peaks(run, [PEAK])
     store.add_logs(run, [system_log(phase="before"), system_log("hh1", phase="before")])

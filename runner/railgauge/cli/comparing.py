@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json, database
+from railgauge.cli.options import as_json, database, metrics
 from railgauge.cli.output_files import check_folder, write
 from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
@@ -28,16 +29,17 @@ from railgauge.store import Store
     metavar="FILE",
     help="Write it as Markdown, too.",
 )
+@metrics
 @as_json
 @database
 def compare(
     before: str,
     after: str,
-    plan: str,
     list_all: bool,
     markdown: Path | None,
     as_json: bool,
     where: str,
+    **judged: Any,
 ) -> None:
     """Tell which cases of B are faster, the same or slower than in A.
 
@@ -46,7 +48,7 @@ def compare(
     """
     check_folder(markdown)
     with Store.open(where, create=False) as store:
-        verdict = verdict_between(store, before, after, plan=plan)
+        verdict = verdict_between(store, before, after, **judged)
     catalogue = load_catalogue()
     if markdown:
         write(markdown, as_markdown(verdict, catalogue, all_results=list_all))

@@ -13,7 +13,17 @@ import click
 from railgauge.base.errors import EnvironmentFailedError, InterruptedRunError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.notifying import command_line, notify
-from railgauge.cli.options import allow_large, as_json, database, hosts, keep_going, margin, wait
+from railgauge.cli.options import (
+    allow_large,
+    as_json,
+    database,
+    hosts,
+    keep_going,
+    labels,
+    margin,
+    metrics,
+    wait,
+)
 from railgauge.cli.output_files import check_folder, write
 from railgauge.cli.running import request_of
 from railgauge.compare.verdict import Verdict
@@ -70,12 +80,14 @@ class _Outcome(NamedTuple):
     metavar="COMMAND",
     help="Run COMMAND with the summary on its standard input.",
 )
+@metrics
 @as_json
 @database
 @allow_large
 @margin
 @wait
 @keep_going
+@labels
 def gate(
     notify_command: str | None,
     junit: Path | None,

@@ -8,7 +8,7 @@ import click
 
 from railgauge.base.errors import InputError
 from railgauge.base.units import parse_moment
-from railgauge.cli.options import database
+from railgauge.cli.options import database, labels
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.exchange.importing.csv_import import (
@@ -90,6 +90,7 @@ def import_group() -> None:
     help="The column that says when each row was measured: ISO 8601 with its zone, or seconds.",
 )
 @_at
+@labels
 @database
 def csv_command(
     file: Path,
@@ -97,6 +98,7 @@ def csv_command(
     parameters: tuple[str, ...],
     settings: tuple[str, ...],
     at: float | None,
+    labels: dict[str, str],
     where: str,
     **names: str,
 ) -> None:
@@ -105,7 +107,7 @@ def csv_command(
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
     if not any((metrics, parameters, settings, *names.values())):
-        _import_exported(file, at, where)
+        _import_exported(file, at, labels, where)
         return
     if not names["engine"] or not metrics:
         raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
@@ -117,7 +119,7 @@ def csv_command(
     )
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        result = import_csv(store, file, mapping, catalogue=catalogue, at=at)
+        result = import_csv(store, file, mapping, catalogue=catalogue, at=at, labels=labels)
         _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "
@@ -125,10 +127,10 @@ def csv_command(
     )
 
 
-def _import_exported(file: Path, at: float | None, where: str) -> None:
+def _import_exported(file: Path, at: float | None, labels: dict[str, str], where: str) -> None:
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        stored = import_exported(store, file, catalogue=catalogue, at=at)
+        stored = import_exported(store, file, catalogue=catalogue, at=at, labels=labels)
         for imported in stored:
             _warn_of_start(store, imported.run, at)
     for imported in stored:
@@ -149,8 +151,11 @@ def _import_exported(file: Path, at: float | None, where: str) -> None:
     help="The run's plan; default: the test's name, or hpcbench.",
 )
 @_at
+@labels
 @database
-def hpcbench_command(files: tuple[Path, ...], plan: str, at: float | None, where: str) -> None:
+def hpcbench_command(
+    files: tuple[Path, ...], plan: str, at: float | None, labels: dict[str, str], where: str
+) -> None:
     """Store outputs of Hpcbench's udptest, and the system logs beside them, as one run.
 
     Each FILE holds one output: what `udptest -o` wrote, or what the screen showed with the command
@@ -158,7 +163,7 @@ def hpcbench_command(files: tuple[Path, ...], plan: str, at: float | None, where
     """
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at)
+        result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at, labels=labels)
         _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.replications} replications of {result.cases} cases "
@@ -181,14 +186,23 @@ def _tool_command(tool: str, outputs: str, hosts: str) -> None:
         "--test", default="", metavar="NAME", help="The test; default: the engine's name."
     )
     @_at
+    @labels
     @database
     def command(
-        files: tuple[Path, ...], link: str, plan: str, test: str, at: float | None, where: str
+        files: tuple[Path, ...],
+        link: str,
+        plan: str,
+        test: str,
+        at: float | None,
+        labels: dict[str, str],
+        where: str,
     ) -> None:
         catalogue = load_catalogue()
         names = ImportNames(link, plan, test)
         with Store.open(where) as store:
-            result = import_tool(store, tool, files, catalogue=catalogue, names=names, at=at)
+            result = import_tool(
+                store, tool, files, catalogue=catalogue, names=names, at=at, labels=labels
+            )
             _warn_of_start(store, result.run, at)
         click.echo(
             f"run {result.run}: {result.replications} replications of {result.cases} cases "

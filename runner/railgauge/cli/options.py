@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from railgauge.base.units import parse_time
 from railgauge.schedulers.scheduler import MARGIN
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 database = click.option(
     "--db",
@@ -35,6 +40,46 @@ wait = click.option(
     metavar="TIME",
     callback=_seconds,
     help="Where another run has a host (also RAILGAUGE_WAIT): wait so long for its end.",
+)
+
+
+def _labels(
+    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, str]:
+    labels: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", key, re.ASCII):
+            raise click.BadParameter(
+                f"{text!r} is no KEY=VALUE: write such as kernel=6.12, a key of letters, digits,"
+                " '_', '.' and '-'"
+            )
+        if not value.strip() or not value.isprintable():
+            raise click.BadParameter(f"the label {key!r} has no value: write {key}=VALUE")
+        if labels.setdefault(key, value) != value:
+            raise click.BadParameter(f"the label {key!r} is given twice: leave one away")
+    return labels
+
+
+def label_option(help_text: str) -> Callable[[_F], _F]:
+    """Return the option --label KEY=VALUE, which may be given several times."""
+    return click.option(
+        "--label",
+        "labels",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=_labels,
+        help=f"{help_text}; repeatable.",
+    )
+
+
+labels = label_option("What to call the run by, such as kernel=6.12")
+metrics = click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="Judge by this metric, and by no other but those named so; repeatable.",
 )
 keep_going = click.option(
     "--keep-going",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 
 from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
-from railgauge.report.figures.pictures import PICTURES, Pictures
+from railgauge.report.figures.pictures import PICTURES
 from railgauge.report.pages.case.case_pages import MOST_PAGES
+from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
 
 
@@ -35,6 +38,7 @@ from railgauge.store import Store
 )
 @click.option(
     "--cases",
+    "most_cases",
     type=click.IntRange(0, 100_000),
     default=MOST_PAGES,
     show_default=True,
@@ -53,17 +57,25 @@ from railgauge.store import Store
     show_default=True,
     help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
 )
+@click.option(
+    "--by",
+    default="",
+    metavar="AXIS",
+    help="What tells runs of the same cases apart: run, label/KEY, fact/NAME, git_commit ….",
+)
 @database
 def report(
     runs: tuple[int, ...],
     spec: Path | None,
     out: Path,
-    cases: int,
-    appendix: bool,
-    pictures: Pictures,
+    by: str,
     where: str,
+    **options: Any,
 ) -> None:
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
+    if by and not differs_by_run(by):
+        axes = ("run", "plan", "git_commit", "started_at", "label/KEY", "fact/NAME")
+        raise InputError(f"--by {by}: no axis that tells runs apart{suggest_or_list(by, axes)}")
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with Store.open(where, create=False) as store:
@@ -73,7 +85,7 @@ def report(
             definition,
             out,
             catalogue=catalogue,
-            options=ReportOptions(cases, pictures, appendix),
+            options=ReportOptions(by=by, **options),
         )
     for file in files:
         if file.parent == out:

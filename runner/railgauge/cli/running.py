@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
+from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
 from railgauge.cli.tables import default_text
 from railgauge.run.job import Finished, Request
 from railgauge.run.pipeline import execute, read
@@ -26,6 +26,7 @@ from railgauge.run.stopping import unsettled_lines
 @margin
 @wait
 @keep_going
+@labels
 def run(**options: Any) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 import click
 
 from railgauge.base.characters import visible
+from railgauge.base.errors import InputError
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.listing import commit_text
+from railgauge.cli.listing import commit_text, label_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
 from railgauge.plan.cases import Case, case_name, varying
 from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.pages.case_settings import IN_EFFECT, settings_tables
 from railgauge.report.tables.default import default_series
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
+from railgauge.report.tables.run_context import unlike_in_launches
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.store import Store
+from railgauge.store.counts import LaunchSettings, granted_by_case
 from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 # Of the cases that never got narrow enough, so many are named.
@@ -34,38 +38,19 @@ _MOST_WIDE = 5
     show_default=True,
     help="A table of each headline metric, with all that sums up its replications.",
 )
-def show(run: int, where: str, as_json: bool, stats: bool) -> None:
+@click.option("--plan", is_flag=True, help="Print the text of its plan alone, as it was stored.")
+def show(run: int, where: str, as_json: bool, stats: bool, plan: bool) -> None:
     """Show RUN: where it comes from, its hosts, failures, suspect replications and tables."""
     with Store.open(where, create=False) as store:
         stored = store.run(run)
+        if plan:
+            _print_plan(stored, as_json=as_json)
+            return
+        launches = store.launch_settings(run)
         failures = store.failures(run)
         suspicions = store.suspicions(run)
         if as_json:
-            answer = _as_json(stored)
-            answer["failures"] = [
-                {
-                    "test": failure.test,
-                    "link": failure.case.link,
-                    "case_key": failure.case.key,
-                    "replication": failure.replication,
-                    "started_at": failure.started_at,
-                    "code": failure.error_code,
-                    "message": failure.error_message,
-                }
-                for failure in failures
-            ]
-            answer["suspicions"] = [
-                {
-                    "test": suspicion.test,
-                    "link": suspicion.case.link,
-                    "case_key": suspicion.case.key,
-                    "replication": suspicion.replication,
-                    "code": suspicion.suspicion.code,
-                    "host": suspicion.suspicion.host,
-                    "message": suspicion.suspicion.message,
-                }
-                for suspicion in suspicions
-            ]
+            answer = _as_json(stored, launches, failures, suspicions)
             answer["statistics"] = list(statistics_of(default_series(store, [run])))
             click.echo(json_text(answer))
             return
@@ -73,9 +58,42 @@ def show(run: int, where: str, as_json: bool, stats: bool) -> None:
         catalogue = load_catalogue()
         _print_failures(stored, failures, catalogue)
         _print_suspicions(suspicions)
+        _print_settings(stored, launches, catalogue)
         _print_wide(stored, catalogue)
         text = default_text(store, [run], catalogue, statistics=stats)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
+
+
+def _print_plan(stored: StoredRun, *, as_json: bool) -> None:
+    """Print the stored text, byte for byte, or it and the files that it needs as JSON."""
+    new = stored.new
+    if as_json:
+        files = dict(new.files)
+        click.echo(json_text({"plan": new.plan, "text": new.plan_text, "files": files}))
+    elif not new.plan_text:
+        raise InputError(f"run {stored.id} was imported: it has no plan's text")
+    else:
+        click.echo(new.plan_text.encode(), nl=False)
+
+
+def _print_settings(
+    stored: StoredRun, launches: Mapping[str, LaunchSettings], catalogue: Catalogue
+) -> None:
+    """Print what was in effect in all cases of a test, and which cases didn't get what they ask."""
+    for table in settings_tables([(stored, launches)], catalogue):
+        for heading, (text,) in table.rows:
+            if heading.startswith(IN_EFFECT):
+                test = table.title.removeprefix("Parameters of test ").partition(" (")[0]
+                _print(f"{heading[:1].lower()}{heading[1:]}: {test}: {text}")
+    unlike: dict[tuple[str, str], list[Case]] = {}
+    for planned in stored.cases:
+        words = unlike_in_launches(launches.get(planned.test), planned.case, stored)
+        if words:
+            unlike.setdefault((planned.test, words), []).append(planned.case)
+    for (test, words), cases in unlike.items():
+        varied = varying([planned.case for planned in stored.cases if planned.test == test])
+        more = f" and {len(cases) - 1:,} more" if len(cases) > 1 else ""
+        _print(f"not as asked: {test} {case_name(cases[0], varied, catalogue)}{more}: {words}")
 
 
 def _print_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalogue) -> None:
@@ -130,7 +148,13 @@ def _print(line: str) -> None:
     click.echo(visible(line))
 
 
-def _as_json(stored: StoredRun) -> dict[str, object]:
+def _as_json(
+    stored: StoredRun,
+    launches: Mapping[str, LaunchSettings],
+    failures: Sequence[Failure],
+    suspicions: Sequence[StoredSuspicion],
+) -> dict[str, object]:
+    granted = {test: granted_by_case(settings) for test, settings in launches.items()}
     return {
         "id": stored.id,
         "state": stored.state,
@@ -149,20 +173,58 @@ def _as_json(stored: StoredRun) -> dict[str, object]:
                 "least": planned.least,
                 "rule": planned.rule,
                 "ended": planned.ended,
+                **granted.get(planned.test, {}).get(planned.case.key, {"client": {}, "server": {}}),
+                "unlike_asked": unlike_in_launches(
+                    launches.get(planned.test), planned.case, stored
+                ),
             }
             for planned in stored.cases
         ],
         "facts": {host: dict(facts) for host, facts in stored.facts.items()},
         "peaks": [asdict(peak) for peak in stored.peaks],
+        "failures": _failures_json(failures),
+        "suspicions": _suspicions_json(suspicions),
     }
 
 
 def _head(stored: StoredRun) -> None:
     new = stored.new
     _print(f"run {stored.id} of plan {new.plan}: {stored.state}")
+    if new.labels:
+        _print(f"labels {label_text(new.labels)}")
     _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
     _print(f"commit {commit_text(new.git_commit, new.git_dirty)}, seed {new.seed}")
     _print(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, facts in stored.facts.items():
         values = [facts[name] for name in ("cpu", "cpus", "memory", "kernel") if name in facts]
         _print(f"{host}: {', '.join(values)}")
+
+
+def _failures_json(failures: Sequence[Failure]) -> list[dict[str, object]]:
+    return [
+        {
+            "test": failure.test,
+            "link": failure.case.link,
+            "case_key": failure.case.key,
+            "replication": failure.replication,
+            "started_at": failure.started_at,
+            "code": failure.error_code,
+            "message": failure.error_message,
+        }
+        for failure in failures
+    ]
+
+
+def _suspicions_json(suspicions: Sequence[StoredSuspicion]) -> list[dict[str, object]]:
+    return [
+        {
+            "test": suspicion.test,
+            "link": suspicion.case.link,
+            "case_key": suspicion.case.key,
+            "replication": suspicion.replication,
+            "code": suspicion.suspicion.code,
+            "host": suspicion.suspicion.host,
+            "message": suspicion.suspicion.message,
+        }
+        for suspicion in suspicions
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from railgauge.cli.options import allow_large, database, hosts, keep_going, margin, wait
+from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
 from railgauge.cli.running import print_outcome, request_of
 from railgauge.run.pipeline import execute, read
 from railgauge.run.progress import observer_for
@@ -39,6 +39,7 @@ from railgauge.run.submission import Submission
 @allow_large
 @wait
 @keep_going
+@labels
 def submit(out: Path | None, dry_run: bool, inside: bool, **options: Any) -> int:
     """Run PLAN in a Slurm job; where its time is too short, go on in the next one, on its nodes.
 

@@ -105,7 +105,8 @@ class Comparison:
     """What two sides come to, what changed first; `cases_only` are those that one side lacks.
 
     `renamed` are the tests that had another name in some of the runs, `renames` those behind all.
-    `undirected` cases both sides have, but no metric of which more or less is better.
+    `undirected` cases both sides have, but no metric of which more or less is better, or none of
+    the `metrics` that alone are judged (none: those that usually are).
     """
 
     selected: tuple[Selection, Selection]
@@ -114,6 +115,7 @@ class Comparison:
     renamed: tuple[Rename, ...] = ()
     undirected: int = 0
     renames: Renames = field(default_factory=Renames)
+    metrics: Sequence[str] = ()
 
     def of(self, change: Change) -> list[Result]:
         """Return the results that are judged so."""
@@ -148,6 +150,7 @@ def compare(
         reading.renames.between(after.cases, {*first.runs, *second.runs}),
         sum((planned.test, planned.case.key) not in compared for planned in compared_cases),
         reading.renames,
+        reading.metrics,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from railgauge.base.collector import collector_off
+from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.compare.renames import CaseName, Renames, find_renames
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.stats.series_changes import BETTER
@@ -24,13 +26,14 @@ class ReadRuns:
 
     A series without a direction is among them where it shows what became of one that had it.
     `smallest` are shares, by engine and metric, of those for which the plan says one. `renames` are
-    those behind all the runs.
+    those behind all the runs. `metrics` are those that somebody named, to be judged alone.
     """
 
     cases: Mapping[int, Sequence[PlannedCase]]
     series: Mapping[int, Mapping[CaseName, Mapping[str, Series]]]
     smallest: Mapping[int, Mapping[tuple[str, str], float]]
     renames: Renames = field(default_factory=Renames)
+    metrics: Sequence[str] = ()
 
 
 def together(store: Store, readings: Iterable[ReadRuns]) -> ReadRuns:
@@ -50,16 +53,18 @@ def together(store: Store, readings: Iterable[ReadRuns]) -> ReadRuns:
 
 
 @collector_off()
-def read(store: Store, runs: Iterable[int]) -> ReadRuns:
+def read(store: Store, runs: Iterable[int], metrics: Sequence[str] = ()) -> ReadRuns:
     """Read what is judged of these runs: each case's headline metrics or, without any, its first.
 
-    Which they are depends on all the runs together.
+    Which they are depends on all the runs together. With `metrics` they are those, and nothing
+    else: InputError for one that none of the runs has, or of which neither more nor less is better.
     """
     run_ids = list(dict.fromkeys(runs))
     names = {run: store.case_names(run) for run in run_ids}
     cases: dict[int, dict[CaseName, PlannedCase]] = {run: {} for run in run_ids}
     series: dict[int, dict[CaseName, dict[str, Series]]] = {run: {} for run in run_ids}
-    for values in _chosen_series(store, names):
+    chosen = _named_series(store, names, metrics) if metrics else _chosen_series(store, names)
+    for values in chosen:
         name = _name(values)
         if name not in series[values.run]:
             series[values.run][name] = {}
@@ -76,7 +81,32 @@ def read(store: Store, runs: Iterable[int]) -> ReadRuns:
         series,
         {run: store.smallest_changes(run) for run in run_ids},
         find_renames(store, store.run_plans(run_ids), set().union(*names.values())),
+        tuple(dict.fromkeys(metrics)),
     )
+
+
+def check_metrics(
+    metrics: Iterable[str], directed: Collection[str], undirected: Container[str]
+) -> None:
+    """Refuse a metric that isn't among those `directed`; of those `undirected` none is better."""
+    for metric in metrics:
+        if metric in directed:
+            continue
+        if metric in undirected:
+            raise InputError(
+                f"of {metric!r} neither more nor less is better: name a metric that can be judged"
+            )
+        hint = suggest_or_list(metric, sorted(directed))
+        raise InputError(f"nothing that is compared here has a metric {metric!r}{hint}")
+
+
+def _named_series(
+    store: Store, names: Mapping[int, Collection[CaseName]], metrics: Sequence[str]
+) -> list[Series]:
+    """Return the series of the metrics that somebody named."""
+    all_metrics = {name for of_engine in store.metric_names().values() for name in of_engine}
+    check_metrics(metrics, store.directed_metrics(names), all_metrics)
+    return store.series(list(names), set(metrics))
 
 
 def case_names(cases: Iterable[PlannedCase]) -> list[CaseName]:

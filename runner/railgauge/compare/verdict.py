@@ -79,14 +79,18 @@ def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Select
     return Verdict(compared, notes=tuple(notes), reasons=reasons)
 
 
-def verdict_between(store: Store, before: str, after: str, *, plan: str) -> Verdict:
+def verdict_between(
+    store: Store, before: str, after: str, *, plan: str, metrics: Sequence[str] = ()
+) -> Verdict:
     """Return what `after` names comes to against what `before` names: see `select`.
 
-    Without a `plan` that of the first side counts for the second one.
+    Without a `plan` that of the first side counts for the second one. With `metrics` they alone are
+    judged.
     """
     first = select(store, before, plan=plan)
     second = select(store, after, plan=plan or store.run(first.runs[-1]).new.plan)
-    return verdict_on(store, read(store, [*first.runs, *second.runs]), first, second)
+    reading = read(store, [*first.runs, *second.runs], metrics)
+    return verdict_on(store, reading, first, second)
 
 
 def find_reasons(
@@ -117,12 +121,17 @@ def find_reasons(
 
 def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     """Yield sentences about what makes the sides less alike than their cases."""
+    if comparison.metrics:
+        yield f"judged by {', '.join(comparison.metrics)} alone"
     yield from rename_notes(comparison)
     if number := comparison.undirected:
         has = (
             "case was not compared: it has" if number == 1 else "cases were not compared: they have"
         )
-        yield f"{number:,} {has} no metric of which more or less is better"
+        lacking = "no metric of which more or less is better"
+        if comparison.metrics:
+            lacking = "none of the metrics that are judged"
+        yield f"{number:,} {has} {lacking}"
     if note := few_runs_note(comparison):
         yield note
     sides = [side.runs for side in comparison.selected]

@@ -7,10 +7,12 @@ import math
 import shlex
 from collections.abc import Sequence
 
+from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.flips import with_levels
+from railgauge.compare.reading import check_metrics
 from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
 from railgauge.compare.verdict import Verdict, find_reasons, notes_on
@@ -20,30 +22,56 @@ from railgauge.run.job import Finished, ReadRun, Request
 from railgauge.run.pipeline import execute, read, restricted_run
 from railgauge.run.progress import observer_for
 from railgauge.run.stopping import unsettled_lines
+from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.baselines import check_name
 
 
 def judge_plan(
-    request: Request, *, baseline: str | None, set_missing: bool, confirm: bool
+    request: Request,
+    *,
+    baseline: str | None,
+    set_missing: bool,
+    confirm: bool,
+    metrics: Sequence[str] = (),
 ) -> tuple[Verdict, Catalogue]:
     """Return the verdict on the plan, read once and measured now, and the engines it names.
 
     Without a name the `baseline` is the plan's; where there is none, the run becomes it if it is to
-    be `set_missing`. With `confirm` only what is slower twice counts. The hosts are let go of after
-    each run.
+    be `set_missing`. With `confirm` only what is slower twice counts, with `metrics` they alone.
+    The hosts are let go of after each run.
     """
     with contextlib.ExitStack() as cleanup:
         job = read(request, observer_for(), cleanup)
         plan = job.loaded.plan.name
         name = baseline or plan
         selected = _select(request, name, plan, set_missing=set_missing, required=bool(baseline))
+        _check_metrics(job, metrics)
         finished = execute(job)
     if selected is None:
         verdict = _first(request.store, name, finished, plan)
     else:
-        verdict = _judge(job, finished, selected, name, confirm=confirm)
+        verdict = _judge(job, finished, selected, name, confirm=confirm, metrics=metrics)
     return verdict, finished.catalogue
+
+
+def _check_metrics(job: ReadRun, metrics: Sequence[str]) -> None:
+    """Refuse, before anything is measured, a metric by which nothing of the plan can be judged."""
+    if not metrics:
+        return
+    catalogue = job.loaded.catalogue
+    tests = job.loaded.plan.tests
+    engines = {test.engine for test in tests}
+    better = {
+        name: metric.better
+        for engine in engines
+        for name, metric in catalogue.engine(engine).metrics.items()
+    }
+    if any(test.system_log is not None for test in tests):
+        derived = derived_metrics(two_sided=True, soak=any(test.soak for test in tests))
+        better |= {name: metric.better for name, metric in derived.items()}
+    directed = [name for name, direction in better.items() if direction in BETTER]
+    check_metrics(metrics, directed, better)
 
 
 def _select(
@@ -96,10 +124,16 @@ def _problems(finished: Finished, kind: str) -> list[str]:
 
 
 def _judge(
-    job: ReadRun, finished: Finished, baseline: Selection, name: str, *, confirm: bool
+    job: ReadRun,
+    finished: Finished,
+    baseline: Selection,
+    name: str,
+    *,
+    confirm: bool,
+    metrics: Sequence[str],
 ) -> Verdict:
     store = job.request.store
-    reading = read_runs(store, [*baseline.runs, finished.run])
+    reading = read_runs(store, [*baseline.runs, finished.run], metrics)
     compared = compare(reading, baseline, Selection(f"run {finished.run}", (finished.run,)))
     problems = _problems(finished, "")
     unconfirmed: tuple[Result, ...] = ()
@@ -112,7 +146,7 @@ def _judge(
         second = _measured_again(job, again, problems)
         if second is not None:
             # What is judged of a case depends on all the runs together.
-            reading = read_runs(store, [*baseline.runs, finished.run, second])
+            reading = read_runs(store, [*baseline.runs, finished.run, second], metrics)
             compared = compare(reading, baseline, compared.selected[1])
             both_runs = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(

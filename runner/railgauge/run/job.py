@@ -34,7 +34,7 @@ class Request:
     A hosts file `hosts` takes the place of the plan's own hosts. In a job everything has
     ended `margin` seconds before its time is over. Where another run has a host, its end is waited
     for, `wait` seconds at most. With `keep_going` what needs a host that can't be reached is left
-    out. To be closed, as the database may be open.
+    out. A new run gets the `labels`. To be closed, as the database may be open.
     """
 
     where: str
@@ -45,6 +45,7 @@ class Request:
     margin: float = MARGIN
     wait: float = 0.0
     keep_going: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
     _cleanup: contextlib.ExitStack = field(
         default_factory=contextlib.ExitStack, init=False, repr=False, compare=False
     )

@@ -47,6 +47,7 @@ def _begin(job: InspectedRun) -> int:
             railgauge_version=__version__,
             engines_hash=job.sources.digest,
             files=job.files,
+            labels=job.request.labels,
         ),
         [
             PlannedCase(

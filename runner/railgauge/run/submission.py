@@ -135,5 +135,6 @@ class Submission:
         }
         command += [f"{option}={value}" for option, value in values.items() if value is not None]
         command += [f"--sbatch-option={option}" for option in self.sbatch_options]
+        command += [f"--label={key}={value}" for key, value in request.labels.items()]
         command += ["--allow-large"] * request.allow_large
         return command + ["--keep-going"] * request.keep_going

@@ -70,6 +70,20 @@ def launch_settings(connection: Connection, run_id: int) -> Mapping[str, LaunchS
     return by_test
 
 
+def granted_by_case(
+    settings: LaunchSettings,
+) -> dict[str, dict[str, dict[str, list[Value]]]]:
+    """Return by case key, side and name the distinct values that were granted."""
+    granted: dict[str, dict[str, dict[str, list[Value]]]] = {}
+    for side, of_side in (("client", settings.client), ("server", settings.server)):
+        for name, values in of_side.items():
+            for value, keys in values.items():
+                for key in keys:
+                    sides = granted.setdefault(key, {"client": {}, "server": {}})
+                    sides[side].setdefault(name, []).append(value)
+    return granted
+
+
 def changed_facts(connection: Connection, run_id: int) -> list[tuple[str, str]]:
     """Return (host, name) of the facts of which the run has more than one value, as a resumed one.
 

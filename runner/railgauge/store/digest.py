@@ -24,6 +24,7 @@ from railgauge.store.models import (
     Run,
     RunCase,
     RunFile,
+    RunLabel,
 )
 from railgauge.store.read import RUN_CASE_COLUMNS, fetch
 from railgauge.store.write import chunks
@@ -100,12 +101,13 @@ def digests(connection: Connection, metrics: Collection[str]) -> Digests:
 
 def _settings(connection: Connection) -> dict[int, str]:
     """Return what each run is; its texts stay as they are for ever, and so does its uid."""
-    facts, peaks, files = (
+    facts, peaks, files, labels = (
         _by_run(connection, model.run_id, column)
         for model, column in (
             (HostFact, HostFact.recorded_at),
             (PeakRow, PeakRow.recorded_at),
             (RunFile, RunFile.name),
+            (RunLabel, RunLabel.key),
         )
     )
     idle = select(LOG.c.run_id, func.count(), func.max(LOG.c.id)).where(LOG.c.launch_id.is_(None))
@@ -114,7 +116,7 @@ def _settings(connection: Connection) -> dict[int, str]:
     query = query.add_columns(Run.git_commit, func.length(Run.plan_text)).order_by(Run.id)
     return {
         row[0]: str(
-            (row[1:], facts.get(row[0]), peaks.get(row[0]), files.get(row[0]), logs.get(row[0]))
+            (row[1:], *(of_run.get(row[0]) for of_run in (facts, peaks, files, labels, logs)))
         )
         for row in fetch(connection, query)
     }

@@ -75,6 +75,16 @@ class RunFile(Base):
     text: Mapped[str]
 
 
+class RunLabel(Base):
+    """What people call a run by: `kernel` is `6.12`. It has what it began with."""
+
+    __tablename__ = "run_label"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    value: Mapped[str]
+
+
 class HostFact(Base):
     """What a host was, as found at `recorded_at`; a resumed run adds what has changed."""
 

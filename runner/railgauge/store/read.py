@@ -22,6 +22,7 @@ from railgauge.store.models import (
     Run,
     RunCase,
     RunFile,
+    RunLabel,
     RunMetric,
 )
 from railgauge.store.peak_rows import stored_peaks
@@ -68,6 +69,11 @@ _FILES = (
     select(RunFile.name, RunFile.text)
     .where(RunFile.run_id == bindparam("run_id"))
     .order_by(RunFile.name)
+)
+_LABELS = (
+    select(RunLabel.key, RunLabel.value)
+    .where(RunLabel.run_id == bindparam("run_id"))
+    .order_by(RunLabel.key)
 )
 _FACTS = (
     select(HostFact.host, HostFact.name, HostFact.value)
@@ -146,7 +152,11 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
     files = fetch(connection, _FILES, run_id=run_id)
-    new = NewRun(**{name: getattr(row, name) for name in RUN_COLUMNS}, files=dict(files))
+    new = NewRun(
+        **{name: getattr(row, name) for name in RUN_COLUMNS},
+        files=dict(files),
+        labels=dict(fetch(connection, _LABELS, run_id=run_id)),
+    )
     facts: dict[str, dict[str, str]] = {}
     for host, name, value in fetch(connection, _FACTS, run_id=run_id):
         facts.setdefault(host, {})[name] = value
@@ -239,7 +249,7 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
         Replication.status == "failed",
     )
     partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
-    summaries = []
+    labels, summaries = _labels(connection), []
     for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
         cases, replications = planned.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
@@ -259,9 +269,19 @@ def run_summaries(connection: Connection) -> list[RunSummary]:
                 failed=failures,
                 skipped=skipped.get(row.id, 0),
                 partial=row.id in partial,
+                labels=labels.get(row.id, {}),
             )
         )
     return summaries
+
+
+def _labels(connection: Connection) -> dict[int, dict[str, str]]:
+    """Return run -> its labels, if it has any."""
+    labels: dict[int, dict[str, str]] = {}
+    query = select(RunLabel.run_id, RunLabel.key, RunLabel.value)
+    for run_id, key, value in connection.execute(query.order_by(RunLabel.key)):
+        labels.setdefault(run_id, {})[key] = value
+    return labels
 
 
 def _skipped(connection: Connection) -> dict[int, int]:

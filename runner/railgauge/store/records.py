@@ -37,7 +37,7 @@ class NewRun:
     `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
     is empty for an imported run. `engines_hash` is of our engines' sources. `files` maps the names
     of what the plan needs besides, its hosts file and the descriptions of other people's engines,
-    to their texts.
+    to their texts. `labels` are what people call it by.
     """
 
     plan: str
@@ -51,6 +51,7 @@ class NewRun:
     engines_hash: str
     files: Mapping[str, str]
     origin: Literal["measured", "imported"] = "measured"
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def imported_at(moments: Iterable[float | None], at: float | None) -> float | None:
@@ -64,7 +65,9 @@ def imported_at(moments: Iterable[float | None], at: float | None) -> float | No
     return min(times, default=at)
 
 
-def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
+def imported_run(
+    plan: str, file: Path, git_commit: str = "", labels: Mapping[str, str] | None = None
+) -> NewRun:
     """Return the run that is read from `file`, which railgauge didn't measure here."""
     return NewRun(
         plan=plan,
@@ -78,6 +81,7 @@ def imported_run(plan: str, file: Path, git_commit: str = "") -> NewRun:
         engines_hash="",
         files={},
         origin="imported",
+        labels=labels or {},
     )
 
 
@@ -143,6 +147,7 @@ class RunSummary:
     failed: int
     skipped: int = 0
     partial: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ from railgauge.store.records import (
 from railgauge.store.series import all_series
 from railgauge.store.stored_replications import (
     case_replications,
+    granted_settings,
     launch_seconds,
     launch_times,
     logged_cases,
@@ -240,6 +241,7 @@ class Store(Database):
     find_cases = reading(cases_like)
     replications = reading(case_replications)
     moments = reading(case_moments)
+    granted_settings = reading(granted_settings)
     launch_times = reading(launch_times)
     launch_seconds = reading(launch_seconds)
     launch_settings = reading(counts.launch_settings)

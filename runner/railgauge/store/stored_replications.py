@@ -43,6 +43,54 @@ class StoredReplication:
     server: Mapping[str, Value]
 
 
+@dataclass(frozen=True, slots=True)
+class GrantedSettings:
+    """What both ends had in the launch that measured a replication; those of a launch share it."""
+
+    number: int
+    status: Status
+    client: Mapping[str, Value]
+    server: Mapping[str, Value]
+
+    def of(self, side: str) -> Mapping[str, Value]:
+        """Return what the client or the server had."""
+        return self.client if side == "client" else self.server
+
+
+def granted_settings(
+    connection: Connection, run_id: int
+) -> dict[tuple[str, str], list[GrantedSettings]]:
+    """Return by test and case key what was granted in each replication; warm-ups are left out."""
+    find_run(connection, run_id)
+    launches = {
+        number: (json.loads(client), json.loads(server))
+        for number, client, server in connection.execute(
+            select(LaunchRow.id, LaunchRow.client, LaunchRow.server)
+            .join(RunCase, RunCase.id == LaunchRow.run_case_id)
+            .where(RunCase.run_id == run_id)
+        )
+    }
+    rows = connection.execute(
+        select(
+            RunCase.test,
+            BenchCase.key,
+            Replication.number,
+            Replication.status,
+            Replication.launch_id,
+        )
+        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .where(RunCase.run_id == run_id, Replication.number > 0)
+        .order_by(RunCase.id, Replication.number)
+    )
+    granted: dict[tuple[str, str], list[GrantedSettings]] = {}
+    for test, key, number, status, launch in rows:
+        client, server = launches.get(launch or 0, ({}, {}))
+        entry = GrantedSettings(number, cast(Status, status), client, server)
+        granted.setdefault((test, key), []).append(entry)
+    return granted
+
+
 def case_replications(
     connection: Connection, run_id: int, test: str, case_key: str
 ) -> list[StoredReplication]:

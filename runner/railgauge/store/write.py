@@ -35,6 +35,7 @@ from railgauge.store.models import (
     Run,
     RunCase,
     RunFile,
+    RunLabel,
     RunMetric,
 )
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase, RunState
@@ -44,7 +45,7 @@ _T = TypeVar("_T")
 # Rows handed to the driver at once: enough to be fast, few enough to stay small.
 _ROWS = 10_000
 # A run's plain values, which stand in its own row.
-RUN_COLUMNS = [name for name in NewRun.__slots__ if name != "files"]
+RUN_COLUMNS = [name for name in NewRun.__slots__ if name not in ("files", "labels")]
 _ADD_RUN_CASE = text(
     "INSERT INTO run_case (run_id, case_id, test, replications, skipped, least, rule, ended) "
     "SELECT :run, id, :test, :replications, :skipped, :least, :rule, :ended "
@@ -91,6 +92,11 @@ def insert_run(
         for name, content in run.files.items()
     ]
     insert_rows(connection, RunFile, files)
+    labels = [
+        {"run_id": run_id, "key": plain_text(key), "value": plain_text(value)}
+        for key, value in run.labels.items()
+    ]
+    insert_rows(connection, RunLabel, labels)
     _insert_cases(connection, run_id, cases)
     _insert_metrics(connection, run_id, metrics)
     return run_id

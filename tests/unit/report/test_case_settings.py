@@ -152,7 +152,19 @@ def test_a_cases_own_settings_are_told_by_end() -> None:
             (other, ({"congestion": "bbr"}, {"congestion": "bbr"})),
         ]
     )
-    assert case_settings(launches["bulk"], case.key) == [
-        ("both ends", "congestion reno"),
-        ("server", "mss 1440"),
+    assert case_settings(launches["bulk"], case, _run([case])) == [
+        ("In effect, both ends", "congestion reno"),
+        ("In effect, server", "mss 1440"),
+        ("Not as asked", "congestion at both ends: asked cubic, got reno"),
     ]
+
+
+def test_what_was_not_granted_as_asked_has_a_row_and_a_doubled_buffer_has_none() -> None:
+    cases = [_case(sockbuf=size) for size in (102400, 512000)]
+    sides = [{"rcvbuf": min(2 * size, 425984), "sndbuf": 2 * size} for size in (102400, 512000)]
+    rows = _table(cases, [(case, (side, side)) for case, side in zip(cases, sides, strict=True)])
+    assert rows["Not as asked"] == (
+        "rcvbuf at both ends: asked 500KiB, got 208KiB; in effect is twice that, as Linux counts"
+        " its own share, too (1 of 2 cases)"
+    )
+    assert "Not as asked" not in _table(cases[:1], [(cases[0], (sides[0], sides[0]))])

@@ -137,6 +137,8 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     with engine.begin() as connection:
         for statement in (
             "ALTER TABLE replication DROP COLUMN checksum",
+            "DROP VIEW granted_setting",
+            "DROP TABLE run_label",
             "DROP TABLE certificate_check",
             "DROP TABLE certificate",
             "DROP TABLE baseline_run",

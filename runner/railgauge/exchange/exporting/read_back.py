@@ -8,7 +8,7 @@ all of that between databases.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,7 +30,12 @@ _MOST_PROBLEMS = 50
 
 
 def import_exported(
-    store: Store, path: Path, *, catalogue: Catalogue, at: float | None = None
+    store: Store,
+    path: Path,
+    *,
+    catalogue: Catalogue,
+    at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> list[ImportResult]:
     """Store each run of the file as an imported one, each of them whole.
 
@@ -45,7 +50,7 @@ def import_exported(
         raise InputError(f"{path} can't be read twice, as it has to be: write it to a file first")
     for run in _runs(path):
         imported_at(run.moments(), at)
-    return [_store(store, run, path, catalogue, at) for run in _runs(path)]
+    return [_store(store, run, path, catalogue, at, labels or {}) for run in _runs(path)]
 
 
 @dataclass(slots=True)
@@ -150,7 +155,12 @@ def _lines(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _store(
-    store: Store, run: _Run, path: Path, catalogue: Catalogue, at: float | None
+    store: Store,
+    run: _Run,
+    path: Path,
+    catalogue: Catalogue,
+    at: float | None,
+    labels: Mapping[str, str],
 ) -> ImportResult:
     metrics: dict[str, dict[str, MetricInfo]] = {}
     for (engine, name), unit in run.units.items():
@@ -162,7 +172,7 @@ def _store(
         for (test, key), replications in run.replications.items()
         for number, replication in replications.items()
     ]
-    new = imported_run(run.plan, path, run.git_commit)
+    new = imported_run(run.plan, path, run.git_commit, labels)
     planned = [
         PlannedCase(key[0], case, max(run.replications[key])) for key, case in run.cases.items()
     ]

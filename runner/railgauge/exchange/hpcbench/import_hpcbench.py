@@ -44,14 +44,14 @@ def import_hpcbench(
     catalogue: Catalogue,
     plan: str = "",
     at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Store the outputs in the files, and the system logs beside them, as one run of many tests.
 
     Each file is a test, named after the file or, if that is called output, its folder. System logs
     are read along with the output beside them. An empty `plan` is the test's name or, of
     several, hpcbench; `at` is when it was measured (see `Store.import_run`). All or nothing:
-    FileProblems with the first mistake in each file that has one, InputError for a file that can't
-    be read.
+    FileProblems with each file's first mistake, InputError for a file that can't be read.
     """
     tests = _read_all(paths)
     engine = catalogue.engines["udp"]
@@ -61,8 +61,9 @@ def import_hpcbench(
         for test, case, rows in cases
         for number, row in enumerate(rows, 1)
     ]
+    plan = plan or (tests[0].name if len(tests) == 1 else _PLAN)
     run = store.import_run(
-        imported_run(plan or (tests[0].name if len(tests) == 1 else _PLAN), tests[0].path),
+        imported_run(plan, tests[0].path, labels=labels),
         [PlannedCase(test.name, case, len(rows)) for test, case, rows in cases],
         {engine.name: _infos(engine, outcomes)},
         outcomes,

@@ -86,6 +86,7 @@ def import_csv(
     *,
     catalogue: Catalogue,
     at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Store the file's rows as one imported run, all or nothing.
 
@@ -106,12 +107,10 @@ def import_csv(
         for key, group in cases.items()
         for number, row in enumerate(group, 1)
     ]
-    metrics = result_metrics(engine)
-    names = [binding.name for binding in mapping.metrics]
     run = store.import_run(
-        imported_run(mapping.plan or path.stem, path),
+        imported_run(mapping.plan or path.stem, path, labels=labels),
         [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
-        {engine.name: {name: MetricInfo.of(metrics[name]) for name in names}},
+        {engine.name: _infos(engine, mapping)},
         outcomes,
         at=at,
     )
@@ -124,6 +123,11 @@ def import_csv(
         values=values,
         blanks=len(rows) * len(mapping.metrics) - values,
     )
+
+
+def _infos(engine: EngineInfo, mapping: CsvMapping) -> dict[str, MetricInfo]:
+    metrics = result_metrics(engine)
+    return {binding.name: MetricInfo.of(metrics[binding.name]) for binding in mapping.metrics}
 
 
 def _engine(catalogue: Catalogue, name: str) -> EngineInfo:

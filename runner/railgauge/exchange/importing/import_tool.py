@@ -39,6 +39,7 @@ def import_tool(
     catalogue: Catalogue,
     names: ImportNames = ImportNames(),
     at: float | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> ImportResult:
     """Store what `tool` wrote into the files as one run, all or nothing.
 
@@ -52,7 +53,9 @@ def import_tool(
     measurements = _read_all(files, _engines(catalogue, tool))
     cases = _by_case(measurements, names)
     run = store.import_run(
-        imported_run(names.plan or (files[0].stem if len(files) == 1 else tool), files[0]),
+        imported_run(
+            names.plan or (files[0].stem if len(files) == 1 else tool), files[0], labels=labels
+        ),
         [PlannedCase(test, case, len(group)) for (test, _), (case, group) in cases.items()],
         _infos(measurements),
         [

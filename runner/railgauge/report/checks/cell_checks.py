@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
+from railgauge.base.suggestion import suggest_or_list
+from railgauge.engine.granted_settings import NAMES, TEXTS, UNITS
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place, Selections
 from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.definition.statistic import LOCATIONS, own_unit
-from railgauge.report.tables.axes import FIXED_AXES, REPLICATION
+from railgauge.report.tables.axes import FIXED_AXES, REPLICATION, granted_name
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
 
 # Statistics that have no ratio to a theoretical value.
@@ -40,7 +42,9 @@ class CellChecker(Checker):
         if not cell.metric and not cell.peak:
             message = "the cell shows nothing: add the key 'metric', or 'peak'"
             yield self._problem((), message)
-        if is_logged(cell.metric) and not cell.peak:
+        if granted_name(cell.metric) is not None and not cell.peak:
+            yield from self._granted_metric()
+        elif is_logged(cell.metric) and not cell.peak:
             yield from self._log_metric()
         elif cell.metric and not cell.peak:
             yield from self._engine_metric()
@@ -91,6 +95,28 @@ class CellChecker(Checker):
             if key in self._cell.model_fields_set:
                 message = f"a cell with 'peak' shows no measurement: drop {key!r}, or 'peak'"
                 yield self._problem((key,), message, key=True)
+
+    def _granted_metric(self) -> Iterator[Problem]:
+        cell = self._cell
+        name = granted_name(cell.metric) or ""
+        if name in TEXTS:
+            message = f"{cell.metric} is a text: name it in rows, columns or select"
+            yield self._problem(("metric",), message)
+            return
+        if name not in NAMES:
+            hint = suggest_or_list(name, NAMES)
+            message = f"{cell.metric!r} names no setting of an end{hint}"
+            yield self._problem(("metric",), message)
+            return
+        if cell.relative_to:
+            message = f"{cell.metric} has no theoretical value: drop 'relative_to'"
+            yield self._problem(("relative_to",), message, key=True)
+            return
+        own = own_unit(cell.statistic)
+        base = UNITS.get(name, "") if own is None else own
+        if cell.against and cell.compared != "difference":
+            base = "1"
+        yield from self._unit(("unit",), f"the {cell.statistic} of {cell.metric}", cell.unit, base)
 
     def _log_metric(self) -> Iterator[Problem]:
         cell = self._cell

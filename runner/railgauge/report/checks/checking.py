@@ -7,7 +7,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 
 from railgauge.base.errors import InputError, Problem
 from railgauge.base.number import fitting_units, scale
-from railgauge.base.suggestion import suggest
+from railgauge.base.suggestion import suggest, suggest_or_list
+from railgauge.engine.granted_settings import NAMES
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
@@ -15,7 +16,14 @@ from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.yamlfile import Document
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.definition.statistic import own_unit
-from railgauge.report.tables.axes import FIXED_AXES, Axis, parameter_infos
+from railgauge.report.tables.axes import (
+    FIXED_AXES,
+    OF_RUNS,
+    Axis,
+    granted_name,
+    parameter_infos,
+)
+from railgauge.report.tables.run_axes import is_run_axis
 from railgauge.report.tables.theoretical import BRACED
 
 Place = tuple[str | int, ...]
@@ -95,7 +103,14 @@ class Checker:
 
     def _axis_name(self, place: Sequence[str | int], name: str, *, key: bool) -> Iterator[Problem]:
         parameters = [name for engine in self._engines for name in engine.parameters]
-        names = dict.fromkeys([*FIXED_AXES, *parameters, SOAK, *self._own_axes])
+        names = dict.fromkeys([*FIXED_AXES, *OF_RUNS, *parameters, SOAK, *self._own_axes])
+        if (setting := granted_name(name)) is not None:
+            if setting not in NAMES:
+                hint = suggest_or_list(setting, NAMES)
+                yield self._problem(place, f"{name!r} names no setting of an end{hint}", key=key)
+            return
+        if is_run_axis(name):
+            return
         if self._complete and name not in names:
             hint = suggest(name, names) or f": known here are {', '.join(names)}"
             yield self._problem(place, f"unknown axis {name!r}{hint}", key=key)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.report.definition.definition_model import Spec
+from railgauge.report.definition.definition_model import Spec, TableSpec
 from railgauge.report.document.render import (
     render_appendix_latex,
     render_appendix_text,
@@ -44,7 +44,9 @@ from railgauge.report.pages.metric_definitions import (
 from railgauge.report.pages.page import Page, RunRecords, make_page
 from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
+from railgauge.report.tables.run_axes import RunAxes
 from railgauge.report.tables.run_context import read_context
+from railgauge.report.tables.several_runs import axis_of_runs, beside_one_another
 from railgauge.report.tables.slow_nodes import HEADER, build_listings
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics
@@ -60,12 +62,15 @@ class ReportOptions:
     """How a report is written: its pages of cases, its pictures, whether it has an appendix.
 
     `pictures` says how gnuplot draws for LaTeX. An appendix says how everything was measured and
-    on which machines, in all of the report's documents and in `NAME-appendix.tex`.
+    on which machines, in all of the report's documents and in `NAME-appendix.tex`. Runs that
+    measured the same cases stand side by side on the axis `by` ("": the one label that tells them
+    apart, or else their numbers).
     """
 
     most_cases: int = MOST_PAGES
     pictures: Pictures = "auto"
     appendix: bool = False
+    by: str = ""
 
 
 _DEFAULTS = ReportOptions()
@@ -100,8 +105,8 @@ def write_report(
     if not run_ids:
         raise InputError("name the run to report: `railgauge list` shows them")
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
-    spec, series = _definition(store, run_ids, spec)
-    parts = _parts(store, runs, run_ids, spec, series, catalogue)
+    spec, series = _definition(store, run_ids, spec, by=options.by)
+    parts = _parts(store, runs, run_ids, spec, series, catalogue, options.by)
     _refuse_equal_names(spec.name, parts)
     records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
     shown_tables = [table for part in chain(*parts.values()) for table in part.tables]
@@ -122,12 +127,12 @@ def write_report(
 
 
 def _definition(
-    store: Store, run_ids: Sequence[int], spec: Spec | None
+    store: Store, run_ids: Sequence[int], spec: Spec | None, *, by: str
 ) -> tuple[Spec, Sequence[Series]]:
     """Return the definition, the default one if there is none, and the series of its tables."""
     if spec is None:
         series = default_series(store, run_ids)
-        return default_spec(series, statistics=math.inf), series
+        return default_spec(series, statistics=math.inf, with_runs=not by), series
     metrics = stored_metrics(spec.tables) | {listing.metric for listing in spec.slow_nodes}
     return spec, store.series(run_ids, metrics) if metrics else []
 
@@ -139,20 +144,37 @@ def _parts(
     spec: Spec,
     series: Sequence[Series],
     catalogue: Catalogue | None,
+    by: str,
 ) -> _Parts:
-    """Return the report's parts, figures yet undrawn."""
+    """Return the report's parts, figures yet undrawn; runs that share cases on the axis `by`."""
+    by = by or axis_of_runs(runs)
     context = read_context(store, runs, spec.tables)
     imported = context.imported
+    run_axes = RunAxes(store, runs)
     of_tables = TableSeries(store, runs, series, catalogue)
+
+    def make(table: TableSpec) -> Table:
+        return build(table, of_tables.of(table), catalogue=catalogue, context=context)
+
     parts = {text.name: [ReportPart(passage=passage(text))] for text in spec.texts}
     for table in spec.tables:
-        built = build(table, of_tables.of(table), catalogue=catalogue, context=context)
+        built = beside_one_another(table, by, make, run_axes, runs[0])
         parts[table.name] = [ReportPart(table=built)]
     for slow_nodes in spec.slow_nodes:
-        listings = build_listings(slow_nodes, series, catalogue=catalogue, imported=imported)
+        listings = build_listings(
+            slow_nodes, series, catalogue=catalogue, imported=imported, run_axes=run_axes, by=by
+        )
         parts[slow_nodes.name] = [ReportPart(listing=listing) for listing in listings]
     for plot in spec.figures:
-        figures = build_figures(plot, store, run_ids, catalogue=catalogue, imported=imported)
+        figures = build_figures(
+            plot,
+            store,
+            run_ids,
+            catalogue=catalogue,
+            imported=imported,
+            run_axes=run_axes,
+            by=by,
+        )
         parts[plot.name] = [ReportPart(figure=figure) for figure in figures]
     return parts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import visible
@@ -22,9 +23,11 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
+from railgauge.report.tables.several_runs import shared_by_runs
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.tables.run_axes import RunAxes
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 
@@ -36,8 +39,13 @@ def build_figures(
     *,
     catalogue: Catalogue | None = None,
     imported: Collection[int] = (),
+    run_axes: RunAxes | None = None,
+    by: str = "",
 ) -> list[Figure]:
     """Return the figure that `spec` describes; with `each`, one for each place on those axes.
+
+    `run_axes` puts measurements on axes that stand in no case; runs that share a case are told
+    apart on the axis `by`.
 
     InputError when nothing is selected, when there are more series than can be told apart, or when
     what a definition asks for doesn't fit its measurements.
@@ -47,22 +55,67 @@ def build_figures(
     members = kind.members(store, run_ids, spec)
     if kind.lacking is not None:
         members += kind.lacking(store, run_ids, spec, members)
+    if run_axes is not None:
+        members = run_axes.placed(members, [*figure_axes(spec), by])
     parameters = (name for member in members for name in member.case.parameters)
-    defined = [*spec.select, *spec.each, *spec.series, *spec.axes, spec.x.axis, spec.y.axis]
-    names = [*FIXED_AXES, *defined, *parameters]
+    names = [*FIXED_AXES, *figure_axes(spec), *spec.axes, *parameters, by]
     axes = make_axes(names, spec.axes, engines_shown(spec.select, members), catalogue)
     selected = matching(members, spec.select, axes)
     if not selected:
         raise _none_selected(spec, kind, members, axes)
-    figures = []
-    for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
-        title, name = visible(spec.title), spec.name
-        if spec.each:
-            title += f": {place_label(zip(spec.each, key, strict=True), axes.__getitem__)}"
-            name += f"-{i}"
-        own_spec = spec.model_copy(update={"name": name, "title": title})
-        figures.append(_figure(own_spec, kind, store, group, axes.__getitem__, imported))
-    return figures
+    measured = _Measured(store, kind, selected, axes, imported)
+    if not by or not shared_by_runs(selected, _apart_by(spec)):
+        return measured.figures(spec)
+    each_its_own = spec.model_copy(update={"each": [*spec.each, by]})
+    if kind.together:
+        return measured.figures(each_its_own)
+    # Those that no definition names are found by what differs.
+    series = [*spec.series, by] if spec.series else []
+    try:
+        return measured.figures(spec.model_copy(update={"series": series}))
+    except TooManySeriesError:
+        return measured.figures(each_its_own)
+
+
+class TooManySeriesError(InputError):
+    """A figure has more series than can be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What a figure may show, and the axes that all of it is on."""
+
+    store: Store
+    kind: Kind[Any]
+    members: Sequence[Any]
+    axes: Mapping[str, Axis]
+    imported: Collection[int]
+
+    def figures(self, spec: FigureSpec) -> list[Figure]:
+        """Return the figure or, with `each`, one for each place on those axes."""
+        figures = []
+        groups = group_by_axes(self.members, spec.each, self.axes.__getitem__)
+        for i, (key, group) in enumerate(groups, 1):
+            title, name = visible(spec.title), spec.name
+            if spec.each:
+                title += f": {place_label(zip(spec.each, key, strict=True), self.axes.__getitem__)}"
+                name += f"-{i}"
+            own_spec = spec.model_copy(update={"name": name, "title": title})
+            figures.append(
+                _figure(
+                    own_spec, self.kind, self.store, group, self.axes.__getitem__, self.imported
+                )
+            )
+        return figures
+
+
+def figure_axes(spec: FigureSpec) -> list[str]:
+    """Return the axes that the figure names anywhere."""
+    return [*spec.select, *_apart_by(spec)]
+
+
+def _apart_by(spec: FigureSpec) -> list[str]:
+    return [*spec.each, *spec.series, spec.x.axis, spec.y.axis]
 
 
 def _none_selected(
@@ -95,7 +148,7 @@ def _figure(
     lacking = [line.label for line in lines if isinstance(line.members[0], Lacking)]
     lines = [line for line in lines if not isinstance(line.members[0], Lacking)]
     if len(lines) > kind.most:
-        raise InputError(
+        raise TooManySeriesError(
             f"figure {spec.name!r} would show {len(lines)} series, more than the {kind.most} that"
             " can be told apart: narrow 'select', or name axes in 'each', such as each: [link]"
         )

@@ -8,11 +8,11 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.base.units import format_size
 from railgauge.plan.cases import Case, Value, non_default
 from railgauge.report.pages.contents import Details
-from railgauge.report.tables.axes import Axis, parameter_value
+from railgauge.report.tables.axes import Axis, parameter_value, setting_text
 from railgauge.report.tables.notes import listed
+from railgauge.report.tables.run_context import unlike_in_launches
 from railgauge.report.tables.selection import make_axes
 from railgauge.store.counts import LaunchSettings
 from railgauge.store.records import PlannedCase, StoredRun
@@ -20,6 +20,9 @@ from railgauge.store.records import PlannedCase, StoredRun
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
 
+# What begins the headings of settings that were granted.
+IN_EFFECT = "In effect"
+NOT_AS_ASKED = "Not as asked"
 # Values that are listed; of more the first, the last and how many there are.
 _MOST_VALUES = 16
 # A value goes with so many parameters at most, and with so many of their values.
@@ -40,8 +43,6 @@ _OF_A_CONNECTION = frozenset(
         "tcp_address",
     }
 )
-# Settings in bytes, which are written as plans write sizes.
-_SIZES = frozenset({"rcvbuf", "sndbuf"})
 # A setting's name -> its values -> the keys of the cases that had them.
 _Side = Mapping[str, Mapping[Value, Collection[str]]]
 # A case's key -> where it is on each axis on which the test's cases differ.
@@ -65,7 +66,10 @@ def settings_tables(
             engines = ", ".join(dict.fromkeys(visible(planned.case.engine) for planned in cases))
             title = f"Parameters of test {visible(test)} (engine {engines})"
             settings = launches.get(test, LaunchSettings())
-            if rows := (*_requested(cases, catalogue), *_in_effect(cases, settings, catalogue)):
+            if rows := (
+                *_requested(cases, catalogue),
+                *_in_effect(run, cases, settings, catalogue),
+            ):
                 ids_by_table.setdefault((title, rows), []).append(run.id)
     return tuple(
         Details(
@@ -77,15 +81,29 @@ def settings_tables(
     )
 
 
-def case_settings(launches: LaunchSettings | None, key: str) -> list[tuple[str, str]]:
-    """Return what was in effect for the case with this `key`, as (end, text)."""
+def case_settings(
+    launches: LaunchSettings | None, case: Case, run: StoredRun
+) -> list[tuple[str, str]]:
+    """Return what was in effect for the case, as (heading, text), and what of it wasn't asked."""
     if launches is None:
         return []
+    key = case.key
     client, server = (
         {name: text for name in side if (text := _of_case(name, side, key))}
         for side in (_comparable_settings(launches.client), _comparable_settings(launches.server))
     )
-    return _by_end(client, server)
+    unlike = unlike_in_launches(launches, case, run)
+    return [
+        *((f"{IN_EFFECT}, {end}", text) for end, text in _by_end(client, server)),
+        *([(NOT_AS_ASKED, _unlike_text(unlike))] if unlike else []),
+    ]
+
+
+def _unlike_text(words: str) -> str:
+    doubled = (
+        "; in effect is twice that, as Linux counts its own share, too" if "buf " in words else ""
+    )
+    return f"{visible(words)}{doubled}"
 
 
 def distinct_parameters(cases: Iterable[PlannedCase]) -> Collection[Case]:
@@ -143,13 +161,16 @@ def _fixed_kinds(
 
 
 def _in_effect(
-    cases: Sequence[PlannedCase], launches: LaunchSettings, catalogue: Catalogue | None
+    run: StoredRun,
+    cases: Sequence[PlannedCase],
+    launches: LaunchSettings,
+    catalogue: Catalogue | None,
 ) -> Iterator[tuple[str, str]]:
     """Yield what both ends had: what was the same in all cases together, then the rest by case."""
     sides = (_comparable_settings(launches.client), _comparable_settings(launches.server))
     shared = [
         {
-            name: _text(name, value)
+            name: setting_text(name, value)
             for name, values in side.items()
             for value, keys in values.items()
             if set(keys) == _case_keys(side) and len(values) == 1
@@ -157,7 +178,15 @@ def _in_effect(
         for side in sides
     ]
     if ends := _by_end(*shared):
-        yield "In effect in all cases", "; ".join(f"{end} {text}" for end, text in ends)
+        yield f"{IN_EFFECT} in all cases", "; ".join(f"{end} {text}" for end, text in ends)
+    unlike: dict[str, list[Case]] = {}
+    for planned in cases:
+        if words := unlike_in_launches(launches, planned.case, run):
+            unlike.setdefault(words, []).append(planned.case)
+    for words, unlike_cases in unlike.items():
+        count = len(unlike_cases)
+        where = "all cases" if count == len(cases) else f"{count} of {len(cases)} cases"
+        yield NOT_AS_ASKED, f"{_unlike_text(words)} ({where})"
     launched = _case_keys(sides[0]) | _case_keys(sides[1])
     places = _places([planned for planned in cases if planned.case.key in launched], catalogue)
     for name in sorted({*sides[0], *sides[1]}):
@@ -167,7 +196,7 @@ def _in_effect(
         )
         texts = {"both ends": client} if client == server else {"client": client, "server": server}
         if parts := [f"{end} {text}" for end, text in texts.items() if text]:
-            yield f"In effect: {visible(name)}", "; ".join(parts)
+            yield f"{IN_EFFECT}: {visible(name)}", "; ".join(parts)
 
 
 def _by_place(name: str, side: _Side, places: _Places) -> str:
@@ -261,14 +290,7 @@ def _of_case(name: str, side: _Side, key: str) -> str:
 
 
 def _texts(name: str, values: Iterable[Value]) -> list[str]:
-    return list(dict.fromkeys(_text(name, value) for value in values))
-
-
-def _text(name: str, value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    is_size = name in _SIZES and isinstance(value, int)
-    return format_size(int(value)) if is_size else visible(str(value)) or "(empty)"
+    return list(dict.fromkeys(setting_text(name, value) for value in values))
 
 
 def _by_end(client: Mapping[str, str], server: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import visible
 from railgauge.base.derived import derived_help, derived_metrics
 from railgauge.base.quantities import unit_of
+from railgauge.engine.granted_settings import UNITS
 from railgauge.hosts.facts.clock import clock_step
 from railgauge.report.pages.contents import Details
+from railgauge.report.tables.axes import granted_name
 from railgauge.report.tables.logged import SIDES, is_logged
 from railgauge.report.tables.notes import capitalised, listed
-from railgauge.report.tables.settings_series import is_setting
 from railgauge.report.tables.table import Table
 from railgauge.store.records import StoredRun
 
@@ -62,16 +63,20 @@ def metric_tables(by_engine: ShownMetrics, catalogue: Catalogue | None) -> tuple
     """
     tables = []
     logged: dict[str, None] = {}
+    granted: dict[str, tuple[str]] = {}
     for name, metrics in by_engine.items():
         engine = catalogue.engines.get(name) if catalogue else None
         names = dict.fromkeys(metrics)
         logged.update(dict.fromkeys(_logged(names)))
+        granted.update(_granted(names))
         rows = tuple(_engine_rows(engine, names)) if engine else ()
         if rows:
             tables.append(Details(f"Metrics of engine {visible(name)}", _COLUMNS, rows))
     if logged:
         rows = tuple((visible(name), (_logged_text(name),)) for name in logged)
         tables.append(Details("Metrics from system logs", _COLUMNS, rows))
+    if granted:
+        tables.append(Details("Settings in effect", _COLUMNS, tuple(granted.items())))
     return tuple(tables)
 
 
@@ -107,13 +112,19 @@ def _logged(names: Iterable[str]) -> Iterator[str]:
     return (name for name in names if derived_help(name) or is_logged(name))
 
 
+def _granted(names: Iterable[str]) -> Iterator[tuple[str, tuple[str]]]:
+    """Yield what settings of an end that a table shows are."""
+    for metric in names:
+        if (setting := granted_name(metric)) is not None:
+            text = f"what the {metric.partition('/')[0]} was granted, as its engine says"
+            yield visible(metric), (_definition(text, UNITS.get(setting, ""), ""),)
+
+
 def _logged_text(name: str) -> str:
     derived = derived_metrics(two_sided=True, soak=True)
     if name in derived:
         return _definition(derived_help(name), derived[name].unit, derived[name].better)
     side, _, quantity = name.partition("/")
-    if is_setting(name):
-        return _definition(f"the setting in effect at the {side}'s end", "", "")
     host = f"the {side}'s kernel" if side in SIDES else "the host's kernel"
     return _definition(f"what {host} counted during the replication", unit_of(quantity), "")
 

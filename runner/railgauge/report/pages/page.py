@@ -94,6 +94,9 @@ def _summary(run: StoredRun) -> str:
     parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {time_of(run.started_at)}"]
     if run.new.git_commit:
         parts.append(f"plan at git commit {_commit(run, 12)}")
+    if run.new.labels:
+        texts = (f"{key} {value}" for key, value in run.new.labels.items())
+        parts.append(visible(f"labels {', '.join(texts)}"))
     if run.state != "complete":
         parts.append(f"{run.state}: its numbers may still change")
     return ", ".join(parts) + "."
@@ -114,6 +117,7 @@ def _commit(run: StoredRun, digits: int = 40) -> str:
 def _runs(runs: Sequence[StoredRun]) -> Details:
     lines: list[tuple[str, list[str]]] = [
         ("Plan", [run.new.plan for run in runs]),
+        *_label_rows(runs),
         ("State", [f"{run.state}, {run.new.origin}" for run in runs]),
         ("Started", [time_of(run.started_at) for run in runs]),
         ("Ended", [time_of(run.ended_at) for run in runs]),
@@ -130,6 +134,11 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         tuple(f"Run {run.id}" for run in runs),
         tuple((heading, tuple(map(visible, texts))) for heading, texts in lines),
     )
+
+
+def _label_rows(runs: Sequence[StoredRun]) -> list[tuple[str, list[str]]]:
+    keys = dict.fromkeys(key for run in runs for key in run.new.labels)
+    return [(f"Label {key}", [run.new.labels.get(key, "–") for run in runs]) for key in keys]
 
 
 def _planned(run: StoredRun) -> str:

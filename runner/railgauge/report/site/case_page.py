@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from railgauge.compare.case_history import (
 )
 from railgauge.plan.cases import Case, case_name, non_default
 from railgauge.plan.catalogue.headlines import headlines
+from railgauge.report.pages.case_settings import case_settings
 from railgauge.report.site.linked_cells import (
     LinkedCell,
     count,
@@ -78,7 +79,8 @@ class MetricHistory:
 class PlanTestHistory:
     """A test of a plan that measured the case: its metrics, a row for each run, newest first.
 
-    `earlier` says what the test was called before, empty where it had no other name.
+    `earlier` says what the test was called before, empty where it had no other name; `settings` are
+    what was in effect in the newest run, as (heading, text).
     """
 
     title: str
@@ -87,6 +89,7 @@ class PlanTestHistory:
     columns: tuple[str, ...]
     rows: tuple[tuple[LinkedCell, ...], ...]
     logs: tuple[tuple[str, str], ...]
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +117,9 @@ class CasePages:
         self._metrics = store.metric_names()
         self._cases = store.all_cases()
         self._smallest_changes = cache(store.smallest_changes)
+        # Of cases' newest runs, which are few and the same for most cases.
+        self._launches = lru_cache(maxsize=8)(store.launch_settings)
+        self._runs = lru_cache(maxsize=8)(store.run)
 
     def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
@@ -148,7 +154,21 @@ class CasePages:
                 for run, logged_test in job.logged
                 if logged_test in place.tests and run in plan_runs
             ),
+            settings=tuple(self._in_effect(case, place, [nights for _, nights in histories])),
         )
+
+    def _in_effect(
+        self, case: Case, place: CasePlace, metrics: Sequence[Sequence[tuple[Night, Series]]]
+    ) -> Iterator[tuple[str, str]]:
+        """Yield what was in effect in the newest run that measured the case."""
+        heads = [night.run for nights in metrics for night, _ in nights]
+        if not heads:
+            return
+        newest = max(heads, key=lambda head: (head.started_at, head.id)).id
+        launches = self._launches(newest)
+        for test in place.tests:
+            for heading, text in case_settings(launches.get(test), case, self._runs(newest)):
+                yield f"{heading} (run {newest})", text
 
     def _series(self, case: Case, place: CasePlace) -> list[list[Series]]:
         """Return, metric by metric, what runs measured: the headline metrics, or others."""

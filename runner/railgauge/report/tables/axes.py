@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
+from railgauge.base.units import format_size
+from railgauge.engine.granted_settings import SIZES, UNITS
 from railgauge.plan.cases import Case, Value
 from railgauge.plan.catalogue import implied_defaults
 
@@ -17,6 +20,14 @@ if TYPE_CHECKING:
 FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
 # Their values say by themselves what they are.
 _PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
+
+# What a run has besides its number; run_axes.py has others of theirs.
+OF_RUNS = ("git_commit", "started_at")
+# client/rcvbuf: what an end was granted. A system log's quantities have a further slash.
+_GRANTED = re.compile(r"(?:client|server)/([a-z][a-z0-9_]*)", re.ASCII)
+# As /proc/version has it, up to another host's.
+_KERNEL = re.compile(r"Linux version (\S+)(?:(?! → | or Linux ).)*")
+_TYPES = {"s": "time", "B": "size"}
 
 # A table's own axis: each replication by itself, and the idle stretches around the run.
 REPLICATION = "replication"
@@ -66,10 +77,44 @@ def parameter_value(case: Case, name: str) -> AxisValue:
     return implied_defaults(case.engine).get(name) if value is None else value
 
 
+def granted_name(name: str) -> str | None:
+    """Return which setting of an end the axis or metric `name` is, None if it is none."""
+    match = _GRANTED.fullmatch(name)
+    return match[1] if match else None
+
+
+def setting_text(name: str, value: Value) -> str:
+    """Return what was granted of a setting as tables show it: sizes as plans write them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_size = name in SIZES and isinstance(value, int)
+    return format_size(int(value)) if is_size else visible(str(value)) or "(empty)"
+
+
+def axis_words(name: str) -> str:
+    """Return what readers call an axis: `label/kernel` the kernel, `client/fact/cpu` client cpu."""
+    words = name.split("/")
+    ends = [word for i, word in enumerate(words[:-1]) if word not in ("fact", "label") or i > 1]
+    return " ".join([*ends, words[-1]]).replace("_", " ")
+
+
+def _setting_infos(axis: str, setting: str) -> list[ParameterInfo]:
+    """Return how the values of a granted setting are written, if they have a unit."""
+    from railgauge.plan.catalogue import ParameterInfo
+
+    unit = UNITS.get(setting, "")
+    if unit not in _TYPES:
+        return []
+    kind = _TYPES[unit] if setting in SIZES or unit == "s" else "int"
+    return [ParameterInfo(axis, kind, unit)]
+
+
 def parameter_infos(
     axis: str, engines: Iterable[str], catalogue: Catalogue | None
 ) -> list[ParameterInfo]:
     """Return what the catalogue knows of the parameter `axis` of those of `engines` with it."""
+    if (setting := granted_name(axis)) is not None:
+        return _setting_infos(axis, setting)
     if catalogue is None or axis in FIXED_AXES:
         return []
     infos = (catalogue.engines.get(name) for name in dict.fromkeys(engines))
@@ -86,7 +131,7 @@ class Axis:
     def __init__(self, name: str, infos: Sequence[ParameterInfo] = (), title: str = "") -> None:
         info = infos[0] if infos else None
         self.name = name
-        self.title = visible(title) or name.replace("_", " ").capitalize()
+        self.title = visible(title or _capitalised(axis_words(name)))
         self.titled = bool(title)
         self.unit = info.unit if info is not None else ""
         self._info = info
@@ -145,6 +190,9 @@ class Axis:
             return "–"
         if self._info is not None:
             return visible(self._info.format(value)) or "(empty)"
+        if self.name.endswith("fact/kernel"):
+            # Whose compiler built it, and when, the page's list of machines says.
+            value = _KERNEL.sub(r"\1", str(value))
         return str(value).lower() if isinstance(value, bool) else visible(str(value))
 
     def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:
@@ -171,7 +219,7 @@ def place_label(values: Iterable[tuple[str, AxisValue]], axis_of: Callable[[str]
     for name, value in values:
         axis = axis_of(name)
         text = axis.text(value)
-        title = axis.title if axis.titled else name.replace("_", " ")
+        title = axis.title if axis.titled else axis_words(name)
         parts.append(text if name in _PLAIN else f"{title} {text}")
     return ", ".join(parts)
 
@@ -186,6 +234,11 @@ def sorted_keys(keys: Iterable[Key], axes: Sequence[Axis]) -> list[Key]:
     return sorted(
         distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
     )
+
+
+def _capitalised(text: str) -> str:
+    # Unlike str.capitalize it leaves a site's own label as it is written.
+    return text[:1].upper() + text[1:]
 
 
 def _all_numbers(values: Iterable[AxisValue]) -> bool:

@@ -163,7 +163,9 @@ class ContentMaker:
             series = self._series[index]
             warnings = self._context.warnings_of(series)
             summary, odd = self._summaries.get(index), self._odd[index]
-            remarks = self._remarks[index] = list(remarks_on(series, warnings, summary, odd))
+            unlike = self._context.unlike_of(series)
+            remarks = list(remarks_on(series, warnings, summary, odd, unlike))
+            self._remarks[index] = remarks
         return remarks
 
     def _limit(self, column: Column, series: Series, remarks: list[Remark]) -> Limit | None:

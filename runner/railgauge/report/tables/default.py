@@ -49,13 +49,15 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     ]
 
 
-def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
+def default_spec(
+    series: Sequence[Series], *, statistics: float = 0, with_runs: bool = True
+) -> Spec:
     """Return a definition that shows all of `series`: one table for each test of each plan.
 
-    Rows are the parameters that vary and the link (or host); columns the medians of the headline
-    metrics, in units that suit the values. Each of those metrics that has at most `statistics`
-    rows has a table of its own, too, with all that sums it up. InputError when there is nothing to
-    show.
+    Rows are the runs (`with_runs`), the parameters that vary and the link (or host); columns the
+    medians of the headline metrics, in units that suit the values. Each of those metrics that has
+    at most `statistics` rows has a table of its own, too, with all that sums it up. InputError when
+    there is nothing to show.
     """
     if not series:
         raise InputError("nothing was measured yet, so there is no table to show")
@@ -67,7 +69,8 @@ def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
     tables, summaries = [], []
     for (plan, test), of_test in tests.items():
         title = f"{plan}: {test}" if len(plans) > 1 else test
-        table = _table(_stem(test, names), title, plan, test, of_test)
+        axes = ("engine", "run") if with_runs else ("engine",)
+        table = _table(_stem(test, names), title, plan, test, of_test, axes)
         tables.append(table)
         summaries += [
             _statistics(_stem(f"{test} {metric}", names), table, metric, of_test)
@@ -82,11 +85,18 @@ def default_spec(series: Sequence[Series], *, statistics: float = 0) -> Spec:
     )
 
 
-def _table(name: str, title: str, plan: str, test: str, series: Sequence[Series]) -> TableSpec:
+def _table(
+    name: str,
+    title: str,
+    plan: str,
+    test: str,
+    series: Sequence[Series],
+    axes: Sequence[str],
+) -> TableSpec:
     parameters = dict.fromkeys(name for entry in series for name in entry.case.parameters)
     rows = [
         name
-        for name in ("engine", "run", *parameters)
+        for name in (*axes, *parameters)
         if len({axis_value(entry, name) for entry in series}) > 1
     ] + ["link"]
     select: dict[str, Selection] = {"plan": plan, "test": test}

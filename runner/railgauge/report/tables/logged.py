@@ -17,7 +17,7 @@ import numpy as np
 from railgauge.base.quantities import PER_SECOND, counted, kind_of, stated, unit_of
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Value
-from railgauge.report.tables.axes import AFTER, BEFORE, REPLICATION
+from railgauge.report.tables.axes import AFTER, BEFORE, REPLICATION, granted_name
 from railgauge.store.records import PlannedCase, Series, StoredLog, StoredRun
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _BRACED = re.compile(r"\{([A-Za-z_]\w*)\}", re.ASCII)
 
 def is_logged(metric: str) -> bool:
     """Return whether the metric is read from the system logs."""
-    return "/" in metric
+    return "/" in metric and granted_name(metric) is None
 
 
 def axes_of(metric: str) -> tuple[str, ...]:

@@ -17,6 +17,9 @@ from railgauge.store.records import Series
 _MOST = 8
 _ELSEWHERE = "the CSV file has it in the column note"
 _WARNING = "a warning of another kind"
+_UNLIKE = "settings that were not granted as asked"
+# The engines' own sentence on a buffer that _UNLIKE speaks of.
+_CLAMPED = re.compile(r"(?:client|server): (?:snd|rcv)buf: asked for ")
 # What may differ between warnings that share a footnote: 1KiB, 4, 97.
 _FIGURE = re.compile(r"(?<!\S)\d\S*")
 
@@ -53,7 +56,8 @@ class Marks:
 
         Where there are too many of its kind, that is a sentence for all the others.
         """
-        key = _FIGURE.sub("…", remark.text) if remark.kind == _WARNING else remark.text
+        mergeable = remark.kind in (_WARNING, _UNLIKE)
+        key = _FIGURE.sub("…", remark.text) if mergeable else remark.text
         text = remark.text
         if remark.kind:
             keys = self._kinds.setdefault(remark.kind, {})
@@ -72,11 +76,15 @@ def _merged(texts: Iterable[str]) -> str:
 
 
 def remarks_on(
-    series: Series, warnings: Sequence[str], summary: Summary | None, odd: Oddities
+    series: Series,
+    warnings: Sequence[str],
+    summary: Summary | None,
+    odd: Oddities,
+    unlike: str = "",
 ) -> Iterator[Remark]:
     """Yield the remarks on a case's values and their `summary`.
 
-    `warnings` are those of its launches.
+    `warnings` are those of its launches, `unlike` says which settings were not granted as asked.
     """
     if series.skipped:
         yield Remark(f"skipped: {visible(series.skipped)}")
@@ -88,7 +96,11 @@ def remarks_on(
         yield Remark(never_narrow_note(series))
     if not len(series.values):
         return
+    if unlike:
+        yield Remark(unlike, _UNLIKE)
     for warning in warnings:
+        if unlike and _CLAMPED.match(warning):
+            continue
         # Where there is one side only, it needs no name.
         text = warning if series.case.server is not None else warning.removeprefix("client: ")
         yield Remark(f"warning: {visible(text)}", _WARNING)

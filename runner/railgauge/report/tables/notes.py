@@ -15,8 +15,7 @@ from railgauge.report.definition.statistic import (
     short,
     words_of,
 )
-from railgauge.report.tables.axes import Placed
-from railgauge.report.tables.settings_series import is_setting
+from railgauge.report.tables.axes import Placed, granted_name
 from railgauge.report.tables.spread_sentence import Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Row
 
@@ -86,7 +85,7 @@ def sentences(
         for kind in kinds
         if not kind.column.compared
         and kind.column.statistic != "n"
-        and not is_setting(spec.cells[kind.column.place].metric)
+        and granted_name(spec.cells[kind.column.place].metric) is None
     ]
     named = len(kinds) > 1
     reach = "" if all_imported else intervals(plain, named=named)
@@ -297,5 +296,7 @@ def capitalised(text: str) -> str:
 
 def words(metric: str) -> str:
     """Return a metric's name as words to read."""
+    if granted_name(metric) is not None:
+        metric = metric.replace("/", " ")
     text = metric.replace("_", " ").replace("rtt", "RTT").replace("p999", "p99.9")
     return visible(_ABBREVIATED.sub(lambda match: match[0].upper(), text))

@@ -53,6 +53,14 @@ Limits: TypeAlias = dict[int, dict[tuple[Key, Key], Limit | NoLimit]]
 _NO_CONTEXT = RunContext()
 
 
+class SharedCellError(InputError):
+    """Several cases fall into one cell; `axes` are those on which they differ."""
+
+    def __init__(self, message: str, axes: Sequence[str]) -> None:
+        super().__init__(message)
+        self.axes = axes
+
+
 def build(
     spec: TableSpec,
     series: Sequence[Series],
@@ -218,11 +226,11 @@ def _grid(selected: _Selected) -> Grid:
                 clashes.setdefault((row, column, place), [first]).append(i)
     if clashes:
         (row, column, _), indices = next(iter(clashes.items()))
-        raise InputError(_mixed(spec, (*row, *column), [selected.series[i] for i in indices]))
+        raise _mixed(spec, (*row, *column), [selected.series[i] for i in indices])
     return grid
 
 
-def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> str:
+def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> SharedCellError:
     names = differing_axes(series)
     place = ", ".join(
         f"{name} {value}" for name, value in zip((*spec.rows, *spec.columns), key, strict=True)
@@ -230,9 +238,10 @@ def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> str:
     hint = f"add {'them' if len(names) > 1 else 'it'} to rows, columns or select"
     if "run" in names:
         hint += ", or report one run at a time"
-    return (
+    return SharedCellError(
         f"table {spec.name!r}: {len(series)} cases fall into one cell ({place});"
-        f" they differ in {', '.join(names)}: {hint}"
+        f" they differ in {', '.join(names)}: {hint}",
+        names,
     )
 
 

@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from railgauge.engine.granted_settings import ASKED_FOR, asks, unlike_asked, unlike_words
 from railgauge.hosts.peaks import Peak
 from railgauge.report.tables.certified import run_standings
 
 if TYPE_CHECKING:
     from railgauge.base.certification import EngineStanding
+    from railgauge.plan.cases import Case
     from railgauge.report.definition.definition_model import TableSpec
     from railgauge.store import Store
+    from railgauge.store.counts import LaunchSettings
     from railgauge.store.records import Series, StoredRun
 
 
@@ -23,7 +26,8 @@ class RunContext:
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
     `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
-    what certificates say of the engines on all of them, by engine.
+    what certificates say of the engines on all of them, by engine; `unlike` which settings of a
+    case were not granted as asked, by run, test and case key.
     """
 
     imported: Collection[int] = ()
@@ -31,6 +35,11 @@ class RunContext:
     peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
     facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     certified: Mapping[int, Mapping[str, EngineStanding]] = field(default_factory=dict)
+    unlike: Mapping[tuple[int, str, str], str] = field(default_factory=dict)
+
+    def unlike_of(self, series: Series) -> str:
+        """Return which settings of the series' case were not granted as asked, in a few words."""
+        return self.unlike.get((series.run, series.test, series.case.key), "")
 
     def warnings_of(self, series: Series) -> Sequence[str]:
         """Return the warnings of the launches of the series' case."""
@@ -62,4 +71,38 @@ def read_context(
         peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
         facts={run.id: run.facts for run in runs},
         certified={run.id: run_standings(run, certificates) for run in runs},
+        unlike={
+            (run.id, *name): words
+            for run in (runs if specs or tables is None else ())
+            for name, words in unlike_by_case(store, run).items()
+        },
+    )
+
+
+def unlike_by_case(store: Store, run: StoredRun) -> dict[tuple[str, str], str]:
+    """Return by test and case key, in a few words, which settings were not granted as asked."""
+    # A matrix's cases share their parameters.
+    distinct = {id(planned.case.parameters): planned.case.parameters for planned in run.cases}
+    if not any(map(asks, distinct.values())):
+        return {}
+    launches = store.launch_settings(run.id)
+    return {
+        (planned.test, planned.case.key): words
+        for planned in run.cases
+        if (words := unlike_in_launches(launches.get(planned.test), planned.case, run))
+    }
+
+
+def unlike_in_launches(launches: LaunchSettings | None, case: Case, run: StoredRun) -> str:
+    """Return which settings a case's launches didn't get as it asked, in a few words."""
+    if launches is None or not asks(case.parameters):
+        return ""
+    imported = run.new.origin == "imported"
+    return unlike_words(
+        unlike
+        for side, settings in (("client", launches.client), ("server", launches.server))
+        for name in ASKED_FOR
+        for value, keys in settings.get(name, {}).items()
+        if case.key in keys
+        for unlike in unlike_asked(case.parameters, side, {name: value}, imported=imported)
     )

@@ -24,6 +24,7 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
+from railgauge.report.tables.several_runs import shared_by_runs
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 from railgauge.stats import (
     EXCUSED,
@@ -38,6 +39,7 @@ from railgauge.stats import (
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.tables.run_axes import RunAxes
     from railgauge.store.records import Series
 
 _MOST_ROWS = 100
@@ -63,19 +65,28 @@ def build_listings(
     *,
     catalogue: Catalogue | None = None,
     imported: Collection[int] = (),
+    run_axes: RunAxes | None = None,
+    by: str = "",
 ) -> list[Listing]:
     """Return the list that `spec` describes; with `each`, one for each place on those axes.
+
+    `run_axes` puts links on axes that stand in no case; runs that share a pair are told apart on
+    the axis `by`.
 
     InputError when nothing is selected, when a pair has two cases, or when the metric can't be
     compared by ratio.
     """
     links = [link for link in series if link.metric == spec.metric and link.case.server is not None]
+    if run_axes is not None:
+        links = run_axes.placed(links, [*spec.select, *spec.each, by])
     parameters = (name for link in links for name in link.case.parameters)
-    names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, *parameters]
+    names = [*FIXED_AXES, *spec.select, *spec.each, *spec.axes, *parameters, by]
     axes = make_axes(names, spec.axes, engines_shown(spec.select, links), catalogue)
     selected = matching(links, spec.select, axes)
     if not selected:
         raise _none_selected(spec, links, axes)
+    if by and shared_by_runs(selected, spec.each):
+        spec = spec.model_copy(update={"each": [*spec.each, by]})
     listings = []
     for i, (key, group) in enumerate(group_by_axes(selected, spec.each, axes.__getitem__), 1):
         title, name = visible(spec.title), spec.name

@@ -1,4 +1,4 @@
-"""The series that a table is made of: metrics, single replications, system logs, settings."""
+"""The series that a table is made of: stored metrics, single replications, system logs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.model_parts import Selection
-from railgauge.report.tables.axes import REPLICATION, Placed
+from railgauge.report.tables.axes import REPLICATION, Placed, granted_name
 from railgauge.report.tables.logged import Logs, axes_of, idle_logs, is_logged
+from railgauge.report.tables.run_axes import RunAxes
 from railgauge.report.tables.selection import engines_shown, make_axes, selector
-from railgauge.report.tables.settings_series import is_setting, setting_series
 from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class PlacedCase:
     """A case of a run, as axes see it."""
 
     run: int
@@ -43,7 +43,17 @@ def own_axes(cells: Iterable[CellSpec]) -> list[str]:
 def stored_metrics(tables: Iterable[TableSpec]) -> set[str]:
     """Return the metrics that the tables show and the store has as such."""
     metrics = {cell.metric for table in tables for cell in table.cells}
-    return {metric for metric in metrics if metric and not is_logged(metric)}
+    return {
+        metric
+        for metric in metrics
+        if metric and not is_logged(metric) and granted_name(metric) is None
+    }
+
+
+def named_axes(table: TableSpec) -> list[str]:
+    """Return the axes that the table names anywhere."""
+    own = [name for cell in table.cells for name in (*cell.select, *cell.against)]
+    return [*table.rows, *table.columns, *table.select, *own]
 
 
 def shows_replications(table: TableSpec) -> bool:
@@ -67,26 +77,35 @@ class TableSeries:
         self._runs = {run.id: run for run in runs}
         self._series = series
         self._catalogue = catalogue
+        self._run_axes = RunAxes(store, runs)
 
     def of(self, table: TableSpec) -> Sequence[Series]:
         """Return the series that `build` makes the table of."""
         by_replication = shows_replications(table)
         logged = [cell for cell in table.cells if is_logged(cell.metric)]
-        if not by_replication and not logged:
-            return self._series
-        stored = self._split(table) if by_replication else self._series
+        granted = dict.fromkeys(
+            cell.metric for cell in table.cells if granted_name(cell.metric) is not None
+        )
+        series = self._run_axes.placed(self._series, named_axes(table))
+        if not by_replication and not logged and not granted:
+            return series
+        stored = self._split(table, series) if by_replication else series
         # Nothing but logs: show the counts before and after the run, too.
         idle = by_replication and len(logged) == len(table.cells)
-        return [*stored, *self._logged(table, logged, by_replication=by_replication, idle=idle)]
+        computed = [*self._logged(table, logged, by_replication=by_replication, idle=idle)]
+        for metric in granted:
+            cases = ((run.id, planned) for run in self._runs.values() for planned in run.cases)
+            computed += self._run_axes.granted_series(metric, cases, by_replication=by_replication)
+        return [*stored, *self._run_axes.placed(computed, named_axes(table))]
 
-    def _split(self, table: TableSpec) -> Iterator[Series]:
-        """Yield what the table may show of `series`, a series each replication."""
+    def _split(self, table: TableSpec, all_series: Sequence[Series]) -> Iterator[Series]:
+        """Yield what the table may show of `all_series`, a series each replication."""
         selectors = []
         for cell in table.cells:
-            of_metric = [series for series in self._series if series.metric == cell.metric]
+            of_metric = [series for series in all_series if series.metric == cell.metric]
             selectors.append((cell.metric, self._selector(of_metric, table, cell)))
         by_case: dict[tuple[int, str, str], list[Series]] = {}
-        for series in self._series:
+        for series in all_series:
             if any(series.metric == metric and selects(series) for metric, selects in selectors):
                 by_case.setdefault((series.run, series.test, series.case.key), []).append(series)
         for (run, test, key), of_case in by_case.items():
@@ -111,39 +130,23 @@ class TableSeries:
         self, table: TableSpec, cells: Sequence[CellSpec], *, by_replication: bool, idle: bool
     ) -> Iterator[Series]:
         cases = [
-            _Measured(run.id, run.new.plan, planned.test, planned.case, planned)
+            PlacedCase(run.id, run.new.plan, planned.test, planned.case, planned)
             for run in self._runs.values()
-            for planned in run.cases
+            for planned in (run.cases if cells else ())
         ]
+        cases = self._run_axes.placed(cases, named_axes(table))
         selectors = [(cell.metric, self._selector(cases, table, cell)) for cell in cells]
         idle_of: dict[int, list[SystemLog]] | None = None if idle else {}
         for case in cases:
             metrics = dict.fromkeys(metric for metric, selects in selectors if selects(case))
             if not metrics:
                 continue
-            settings = [metric for metric in metrics if is_setting(metric)]
-            yield from self._settings(case, settings, by_replication=by_replication)
-            counted = [metric for metric in metrics if not is_setting(metric)]
-            if not counted:
-                continue
             if idle_of is None:
                 idle_of = idle_logs(self._store, self._runs.values())
             run_logs = idle_of.get(case.run, ())
             logs = Logs(self._store, self._runs[case.run], case.planned, idle=run_logs)
-            for metric in counted:
+            for metric in metrics:
                 yield from logs.series(metric, by_replication=by_replication)
-
-    def _settings(
-        self, case: _Measured, metrics: Sequence[str], *, by_replication: bool
-    ) -> Iterator[Series]:
-        if not metrics:
-            return
-        run, planned = self._runs[case.run], case.planned
-        replications = self._store.replications(run.id, planned.test, planned.case.key)
-        for metric in metrics:
-            yield from setting_series(
-                run, planned, replications, metric, by_replication=by_replication
-            )
 
     def _selector(
         self, measurements: Sequence[Placed], table: TableSpec, cell: CellSpec

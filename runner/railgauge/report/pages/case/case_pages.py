@@ -81,7 +81,7 @@ def case_pages(
     catalogue: Catalogue | None,
 ) -> Iterator[CasePage]:
     """Yield the pages of `links`, each made when it is needed."""
-    plans = {run.id: run.new.plan for run in runs}
+    by_id = {run.id: run for run in runs}
     suspicions = {run.id: _suspicions(store, run.id) for run in runs}
     warnings = {run.id: _warnings(store, run.id) for run in runs}
     launches = {run.id: store.launch_settings(run.id) for run in runs}
@@ -90,7 +90,7 @@ def case_pages(
         measured = {name: None for replication in replications for name in replication.metrics}
         records = CaseRecords(
             run=link.run,
-            plan=plans[link.run],
+            plan=by_id[link.run].new.plan,
             test=link.test,
             case=link.case,
             replications=replications,
@@ -98,7 +98,7 @@ def case_pages(
             suspicions=suspicions[link.run].get((link.test, link.case.key), {}),
             warnings=warnings[link.run].get((link.test, link.case.key), ()),
             ports=_ports(store, link),
-            settings=case_settings(launches[link.run].get(link.test), link.case.key),
+            settings=case_settings(launches[link.run].get(link.test), link.case, by_id[link.run]),
             definitions=metric_tables({link.case.engine: measured}, catalogue),
         )
         parameters = parameter_texts(link.case, catalogue)

@@ -15,7 +15,7 @@ from railgauge.store.stored_replications import StoredReplication
 class CaseRecords:
     """What the store has of a case of a run; `logs`, `suspicions`, `ports` by replication.
 
-    `settings` are what was in effect, as (end, text), `definitions` what its metrics are.
+    `settings` are what was in effect, as (heading, text), `definitions` what its metrics are.
     """
 
     run: int

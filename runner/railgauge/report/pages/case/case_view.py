@@ -66,10 +66,10 @@ class HostTimelines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CasePage:
-    """One page. `name` is its file's stem; `parameters` are (name, text), `settings` (end, text).
+    """One page. `name` is its file's stem; `parameters` are (name, text).
 
-    `definitions` say what its metrics are. `scheme` draws the path between the two hosts, where
-    there are two.
+    `settings` are what was in effect, as (heading, text). `definitions` say what its metrics are.
+    `scheme` draws the path between the two hosts, where there are two.
     """
 
     name: str

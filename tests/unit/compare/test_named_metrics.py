@@ -1,0 +1,89 @@
+"""`compare --metric` and `gate --metric`: what is named is judged, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, planned
+from tests.support.verdict_samples import noisy
+
+from railgauge.base.errors import InputError
+from railgauge.cli import cli
+from railgauge.store import Store
+from railgauge.store.records import MetricInfo, Outcome
+
+_METRICS = {
+    "udp": {
+        "throughput": MetricInfo("bit/s", "higher"),
+        "min_rtt": MetricInfo("s", "lower"),
+        "elapsed": MetricInfo("s", "neither"),
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Give two runs of four cases: throughput stayed, and the second one's round trips doubled."""
+    path = str(tmp_path_factory.mktemp("db") / "r.db")
+    cases = [case(size) for size in (1, 2, 3, 4)]
+    with Store.open(path) as store:
+        for night in (1, 2):
+            run = store.begin_run(RUN, planned(*cases, replications=10), _METRICS)
+            for each in cases:
+                seed = 10 * each.parameters["datagram"] + night  # type: ignore[operator]
+                rates = noisy(seed=seed)
+                trips = noisy(1e-4 * night, seed=seed)
+                for number, (rate, trip) in enumerate(zip(rates, trips, strict=True), 1):
+                    values = {"throughput": rate, "min_rtt": trip, "elapsed": 5.0}
+                    store.add(run, "stream", each.key, Outcome(number, MOMENT, values), LAUNCH)
+            store.finish_run(run, "complete")
+    return path
+
+
+def _compared(database: str, *options: str) -> dict[str, list[dict[str, object]]]:
+    arguments = ["compare", "1", "2", "--json", "--db", database, *options]
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    return json.loads(done.output)
+
+
+def test_only_the_metrics_that_are_named_are_judged(database: str) -> None:
+    named = _compared(database, "--metric", "throughput")
+    assert {result["metric"] for result in named["results"]} == {"throughput"}
+    assert len(named["results"]) == 4
+    assert "judged by throughput alone" in named["notes"]
+    both = _compared(database, "--metric", "min_rtt", "--metric", "throughput")
+    assert len(both["results"]) == 8
+    assert "judged by min_rtt, throughput alone" in both["notes"]
+    assert not any("alone" in str(note) for note in _compared(database)["notes"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("thruput", r"nothing that is compared here has a metric 'thruput': did you mean 'through"),
+        ("elapsed", r"of 'elapsed' neither more nor less is better"),
+    ],
+)
+def test_a_metric_that_cannot_be_judged_is_refused(
+    database: str, metric: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        _compared(database, "--metric", metric)
+
+
+def test_a_gate_refuses_it_before_anything_is_measured(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        "railgauge: 1\nname: p\nhosts: {here: {address: 127.0.0.1, transport: local}}\n"
+        "tests: [{name: t, engine: cpu}]\n",
+        encoding="utf-8",
+    )
+    where = str(tmp_path / "r.db")
+    arguments = ["gate", str(plan), "--db", where, "--set-missing", "--metric", "throughputt"]
+    with pytest.raises(InputError, match="has a metric 'throughputt'"):
+        CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    with Store.open(where) as store:
+        assert store.runs() == []
