@@ -18,6 +18,7 @@ from railgauge.exchange.importing.csv_import import (
     parse_setting,
 )
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
+from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 
@@ -89,6 +90,32 @@ def import_group() -> None:
     metavar="COLUMN",
     help="The column that says when each row was measured: ISO 8601 with its zone, or seconds.",
 )
+@click.option(
+    "--mean-of",
+    default="",
+    metavar="N-or-COLUMN",
+    help="Of how many replications each number is the mean, or the column that says it.",
+)
+@click.option(
+    "--stdev",
+    multiple=True,
+    metavar="METRIC=COLUMN:UNIT",
+    help="The column of a mean's sample standard deviation; so --minimum, --maximum.",
+)
+@click.option("--minimum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
+@click.option("--maximum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
+@click.option(
+    "--logged",
+    multiple=True,
+    metavar="COUNTER=COLUMN",
+    help="What a system log counted in a second, such as client/stat/interrupts/s=ints.",
+)
+@click.option(
+    "--hosts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A hosts file with the links' hosts, their rates and what the hosts could do at most.",
+)
 @_at
 @database
 def csv_command(
@@ -96,15 +123,22 @@ def csv_command(
     metrics: tuple[str, ...],
     parameters: tuple[str, ...],
     settings: tuple[str, ...],
+    stdev: tuple[str, ...],
+    minimum: tuple[str, ...],
+    maximum: tuple[str, ...],
+    logged: tuple[str, ...],
+    hosts: Path | None,
     at: float | None,
     where: str,
     **names: str,
 ) -> None:
     """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
 
+    Cells with `lost`, `impossible` or `not measured` are none either, and tables say so.
+
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
-    if not any((metrics, parameters, settings, *names.values())):
+    if not any((metrics, parameters, settings, logged, hosts, *names.values())):
         _import_exported(file, at, where)
         return
     if not names["engine"] or not metrics:
@@ -113,11 +147,16 @@ def csv_command(
         metrics=[parse_binding(text) for text in metrics],
         parameters=[parse_binding(text) for text in parameters],
         fixed=_settings(settings),
+        stdev=[parse_binding(text) for text in stdev],
+        minimum=[parse_binding(text) for text in minimum],
+        maximum=[parse_binding(text) for text in maximum],
+        logged=[parse_binding(text) for text in logged],
         **names,
     )
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        result = import_csv(store, file, mapping, catalogue=catalogue, at=at)
+        known = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
+        result = import_csv(store, file, mapping, catalogue=catalogue, at=at, hosts=known)
         _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection, func, insert, select
 
 from railgauge.base.errors import StoreError
-from railgauge.store.models import LaunchRow, Measurement, Replication
+from railgauge.store.models import LaunchRow, Measurement, PublishedValueRow, Replication
 from railgauge.store.records import Launch, Outcome
 from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
 
@@ -67,6 +67,7 @@ def _insert_chunk(
     keys: list[tuple[int, int]] = []
     replications: list[dict[str, object]] = []
     values: list[dict[str, object]] = []
+    published: list[dict[str, object]] = []
     for test, case_key, outcome in outcomes:
         run_case_id, engine = run_case(run, test, case_key)
         number = _number(run_case_id, outcome, lowest)
@@ -86,8 +87,22 @@ def _insert_chunk(
             {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
             for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
         ]
+        published += [
+            {
+                "run_case_id": run_case_id,
+                "number": number,
+                "metric_id": run.metrics[engine][name],
+                "replications": said.replications,
+                "stdev": said.stdev,
+                "minimum": said.minimum,
+                "maximum": said.maximum,
+                "absence": said.absence,
+            }
+            for name, said in outcome.published.items()
+        ]
     insert_rows(connection, Replication, replications)
     insert_rows(connection, Measurement, values)
+    insert_rows(connection, PublishedValueRow, published)
     return keys
 
 

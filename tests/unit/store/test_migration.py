@@ -134,6 +134,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
         for statement in (
+            "DROP TABLE published_value",
             "DROP TABLE certificate_check",
             "DROP TABLE certificate",
             "DROP TABLE baseline_run",

@@ -78,7 +78,7 @@ def remarks_on(
 
     `warnings` are those of its launches.
     """
-    if series.skipped:
+    if series.skipped and (series.published is None or series.published.absence is None):
         yield Remark(f"skipped: {visible(series.skipped)}")
     if not series.skipped or len(series.values) or series.failed:
         counts = _counts(series, int(series.suspect.sum()))
