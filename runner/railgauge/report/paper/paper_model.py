@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from railgauge.plan.fields import Label
 from railgauge.plan.validation import StrictModel, Version
 from railgauge.report.definition.definition_model import Compared
-from railgauge.report.definition.model_parts import Selection, Stem, Text
+from railgauge.report.definition.model_parts import Scalar, Selection, Stem, Text
 from railgauge.report.definition.statistic import Number
 
 
@@ -22,49 +21,52 @@ def _words(text: str) -> str:
 Words = Annotated[str, AfterValidator(_words)]
 
 
-class PublishedCsv(StrictModel):
-    """Numbers of the paper in a CSV file beside the definition, and what its columns mean.
+class PublishedSource(StrictModel):
+    """Numbers that the paper prints, in files beside the definition, and where they come from.
 
-    As `railgauge import csv` has them: `metrics`, `parameters` and so on map a name to COLUMN or
-    COLUMN:UNIT, `set` are parameters of all rows, `link` is a column and `link_name` one link of
-    all rows. `name` tells several such runs of a paper apart, as a kernel's name does.
+    Either a CSV `file` and what its columns mean, as `railgauge import csv` has it: `metrics`,
+    `parameters` and so on map a name to COLUMN or COLUMN:UNIT, `set` are parameters of all rows,
+    `link` is a column and `link_name` the one link of all rows. Or outputs of Hpcbench's udptest
+    (`hpcbench`). `plan` stands for the plan of a run, `name` tells several sources apart.
     """
 
-    file: str
     source: Words
-    engine: str
-    metrics: Annotated[dict[str, str], Field(min_length=1)]
+    file: str = ""
+    hpcbench: list[str] = Field(default_factory=list)
+    engine: str = ""
+    metrics: dict[str, str] = Field(default_factory=dict)
     parameters: dict[str, str] = Field(default_factory=dict)
     set: dict[str, Text] = Field(default_factory=dict)
     link: str = ""
     link_name: str = ""
     test: str = ""
-    mean_of: Text = ""
+    mean_of: Text = "1"
     stdev: dict[str, str] = Field(default_factory=dict)
     minimum: dict[str, str] = Field(default_factory=dict)
     maximum: dict[str, str] = Field(default_factory=dict)
     logged: dict[str, str] = Field(default_factory=dict)
     hosts: str = ""
-    name: Label | None = None
-    plan: str = ""
+    plan: str = "published"
+    name: str = ""
 
-
-class PublishedOutputs(StrictModel):
-    """Outputs of Hpcbench's udptest that the paper shows, as files beside the definition."""
-
-    hpcbench: Annotated[list[str], Field(min_length=1)]
-    source: Words
-    name: Label | None = None
+    @model_validator(mode="after")
+    def _one_form(self) -> PublishedSource:
+        if bool(self.file) == bool(self.hpcbench):
+            raise ValueError("a source is either a CSV 'file' or outputs of 'hpcbench': name one")
+        if self.file and not (self.engine and self.metrics):
+            raise ValueError("say which 'engine' the numbers are of, and the columns of 'metrics'")
+        return self
 
 
 class PaperItem(StrictModel):
     """A table or figure of the paper, by its `number` there, and what makes it here.
 
     `report` is a definition of reports/, or a file beside the paper's; `parts` are the names of its
-    tables and figures that it takes (empty: all). `select` narrows them, `without` are axes that
-    published and measured differ in by name only, such as the link of other machines, `statistic`
-    takes the place of what the report shows, as papers print means. `compare` says how measured
-    cells are held against the published ones; `none` leaves that out. `tests` show it.
+    tables and figures that it takes (empty: all). `select` narrows them, `series` tell the series
+    of its figures apart, and `statistic` takes the place of what the report shows, as papers print
+    means. `compare` says how measured cells are held against the published ones, which may stand at
+    other values of axes (`against`), as links of other machines do; `none` leaves that out. `tests`
+    show that it comes out right.
     """
 
     name: Stem
@@ -72,9 +74,10 @@ class PaperItem(StrictModel):
     report: str
     parts: list[str] = Field(default_factory=list)
     select: dict[str, Selection] = Field(default_factory=dict)
-    without: list[str] = Field(default_factory=list)
+    series: list[str] = Field(default_factory=list)
     statistic: Number | None = None
     compare: Compared | Literal["none"] = "difference"
+    against: dict[str, Scalar] = Field(default_factory=dict)
     notes: str = ""
     tests: Annotated[list[str], Field(min_length=1)]
 
@@ -102,7 +105,7 @@ class Paper(StrictModel):
     plans: Annotated[list[str], Field(min_length=1)]
     testbed: str = ""
     minutes: Annotated[int, Field(ge=1)]
-    published: list[PublishedCsv | PublishedOutputs] = Field(default_factory=list)
+    published: list[PublishedSource] = Field(default_factory=list)
     items: Annotated[list[PaperItem], Field(min_length=1)]
     left_out: list[LeftOut] = Field(default_factory=list)
 

@@ -137,8 +137,12 @@ class ContentMaker:
         index = source.reference
         other_summary = None if index is None else self._summaries.get(index)
         if index is None or other_summary is None:
-            where = f"{column.against}, all else being equal"
-            remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
+            said = None if index is None else self._series[index].published
+            if said is not None and said.absence is not None:
+                remarks.append(Remark(f"{column.against}: {said.absence}"))
+            else:
+                where = f"{column.against}, all else being equal"
+                remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
             return CellContent(series, None, summary, case_remarks, remarks)
         other = self._series[index]
         if other.unit != series.unit:

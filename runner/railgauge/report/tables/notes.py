@@ -32,8 +32,8 @@ _COMPARED = {
 _INTERVALS: Mapping[Method, str] = {
     "pairs": "those of the median over all pairs of values, one of each (Hodges and Lehmann)",
     "constant": (
-        "Student's of the measured mean, the published one being taken for exact, as no spread of"
-        " it is published"
+        "those of the measured numbers, the published ones being taken for exact, as no spread of"
+        " them is published"
     ),
     "means": "Welch's, of both means' replications and standard deviations",
 }
@@ -214,14 +214,15 @@ def _means(spec: TableSpec, columns: Sequence[Column]) -> str:
 def _methods(columns: Sequence[Column], rows: Sequence[Row]) -> list[Method]:
     """Return what the intervals of comparisons are, each once."""
     references = [
-        row.cells[i].reference
+        reference
         for i, column in enumerate(columns)
         if column.compared
         for row in rows
+        if (reference := row.cells[i].reference) is not None
     ]
-    methods = {
-        reference.method for reference in references if reference and reference.low is not None
-    }
+    # Where none has an interval, they say what it would be.
+    ones_with_ends = [reference for reference in references if reference.low is not None]
+    methods = {reference.method for reference in ones_with_ends or references}
     return [method for method in _INTERVALS if method in methods] or ["pairs"]
 
 
@@ -229,6 +230,8 @@ def interval_meaning(column: Column, method: Method) -> str:
     """Return what the interval of a comparison is, to stand in front of its ends."""
     if method == "pairs":
         return f"95 % interval of the median {column.compared} of all pairs"
+    if method == "constant":
+        return f"95 % interval of the {column.compared} from the published number"
     return f"95 % interval of the means' {column.compared}"
 
 

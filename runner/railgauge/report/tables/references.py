@@ -10,6 +10,7 @@ from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import (
     LEAST_FOR_INTERVAL,
     LOCATIONS,
+    interval_of,
     is_published_mean,
     sample_mean,
     value_of,
@@ -134,10 +135,9 @@ def compare(
     located = column.statistic in LOCATIONS
     method: Method = "pairs"
     ends: tuple[float | None, float | None] = (None, None)
-    if is_published_mean(series) or is_published_mean(other):
+    if other.published is not None or series.published is not None:
         method = "constant" if summary.stdev is None or other_summary.stdev is None else "means"
-        if column.statistic == "arithmetic_mean":
-            ends = _published_interval(column.compared, summary, other_summary)
+        ends = _published_interval(column, measured, reference)
     elif located:
         ends = _interval(column.compared, series, other)
     statistic = "median" if column.statistic in _INTERVALS else column.statistic
@@ -165,22 +165,33 @@ def _why_none(column: Column, series: Series) -> str:
 
 
 def _published_interval(
-    compared: str, summary: Summary, other: Summary
+    column: Column, measured: tuple[Series, Summary], reference: tuple[Series, Summary]
 ) -> tuple[float | None, float | None]:
-    """Return the interval of the comparison of two means, of which one or both were published.
+    """Return the interval of a comparison of which a side is a number that somebody printed.
 
-    A ratio to a mean that is uncertain itself has none here.
+    Of two means whose spreads are known it is Welch's, if it is a difference. A reference whose
+    spread isn't known is taken for exact.
     """
-    counts = [side.n for side in (summary, other) if side.stdev is not None]
-    interval = mean_difference_interval(sample_mean(other), sample_mean(summary))
-    if interval is None or min(counts) < LEAST_FOR_INTERVAL:
-        return None, None
-    if compared == "difference":
-        return interval.low, interval.high
-    if other.stdev is not None or other.mean <= 0:
-        return None, None
-    base = 0.0 if compared == "change" else 1.0
-    return base + interval.low / other.mean, base + interval.high / other.mean
+    (series, summary), (_, other) = measured, reference
+    nothing = (None, None)
+    base = value_of(other, column.statistic)
+    if base is None or series.published is not None:
+        return nothing
+    if other.stdev is not None:
+        is_difference = column.compared == "difference" and column.statistic == "arithmetic_mean"
+        if not is_difference or min(summary.n, other.n) < LEAST_FOR_INTERVAL:
+            return nothing
+        difference = mean_difference_interval(sample_mean(other), sample_mean(summary))
+        return nothing if difference is None else (difference.low, difference.high)
+    interval = interval_of(series, summary, column.statistic)
+    if interval is None:
+        return nothing
+    if column.compared == "difference":
+        return interval.low - base, interval.high - base
+    if base <= 0:
+        return nothing
+    less = 1.0 if column.compared == "change" else 0.0
+    return interval.low / base - less, interval.high / base - less
 
 
 def _interval(compared: str, series: Series, other: Series) -> tuple[float | None, float | None]:

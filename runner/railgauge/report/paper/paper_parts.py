@@ -1,0 +1,249 @@
+"""The report that a paper's definition comes to: its tables, measured held against published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from railgauge.base.errors import InputError
+from railgauge.report.definition.definition_model import CellSpec, Spec, TableSpec, TextSpec
+from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.model_parts import AxisSpec, Scalar, Selection
+from railgauge.report.definition.statistic import LOCATIONS
+from railgauge.report.figures.kinds import kind_of
+from railgauge.report.paper.paper_model import PaperItem
+from railgauge.report.paper.read_paper import LoadedPaper
+from railgauge.report.tables.axes import REPLICATION, Placed
+from railgauge.report.tables.logged import is_logged
+from railgauge.report.tables.selection import engines_shown, make_axes, selector
+
+if TYPE_CHECKING:
+    from railgauge.plan.catalogue import Catalogue
+    from railgauge.store.records import Series
+
+_RUN = "run"
+# Where a statistic of the paper's takes another's place.
+_REPLACED = [name for name in LOCATIONS if not name.startswith("interval")]
+_Part: TypeAlias = TableSpec | FigureSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRuns:
+    """The runs of a paper: what they are called, by id, and which of them it published itself.
+
+    `cases` are all cases of all runs, `series` all that was stored of the tables' metrics.
+    """
+
+    names: Mapping[int, str]
+    published: Sequence[int]
+    cases: Sequence[Placed]
+    series: Sequence[Series]
+
+    def of(
+        self, selects: Iterable[tuple[str, Mapping[str, Selection]]], catalogue: Catalogue
+    ) -> list[int]:
+        """Return the runs that have any of these metrics where these selections are."""
+        runs: dict[int, None] = {}
+        for metric, select in selects:
+            stored = [entry for entry in self.series if entry.metric == metric]
+            candidates: Sequence[Placed] = self.cases if is_logged(metric) or not metric else stored
+            axes = make_axes(select, {}, engines_shown(select, candidates), catalogue)
+            selects_it = selector(select, axes)
+            runs |= {entry.run: None for entry in candidates if selects_it(entry)}
+        return [run for run in self.names if run in runs]
+
+
+def paper_spec(
+    loaded: LoadedPaper, runs: ShownRuns, texts: Sequence[TextSpec], catalogue: Catalogue
+) -> Spec:
+    """Return the report definition over these runs: `texts`, then the items in their order.
+
+    Of an item there are the tables that it names, with a row for each run, and one with the
+    measured values held against the published ones; a figure has a line for each run. What no run
+    has is left out. InputError where nothing is left.
+    """
+    tables: list[TableSpec] = []
+    figures: list[FigureSpec] = []
+    contents = [text.name for text in texts]
+    for item, report in zip(loaded.paper.items, loaded.reports, strict=True):
+        parts: list[_Part] = [*report.tables, *report.figures]
+        chosen = [part for part in parts if not item.parts or part.name in item.parts]
+        for part in chosen:
+            name = item.name if len(chosen) == 1 else f"{item.name}-{part.name}"
+
+            for made in _made(part, item, runs, catalogue):
+                named = made.model_copy(
+                    update={
+                        "name": f"{name}{made.name}",
+                        "title": f"{part.title}{made.title} [{item.number}]",
+                    }
+                )
+                contents.append(named.name)
+                if isinstance(named, TableSpec):
+                    tables.append(named)
+                else:
+                    figures.append(named)
+    if not tables and not figures:
+        raise InputError(
+            f"paper {loaded.paper.name!r}: neither it nor a run has any of its numbers"
+        )
+    return Spec(
+        railgauge_report=1,
+        name=loaded.paper.name,
+        title=loaded.paper.title,
+        texts=list(texts),
+        tables=tables,
+        figures=figures,
+        contents=contents,
+    )
+
+
+def _made(part: _Part, item: PaperItem, runs: ShownRuns, catalogue: Catalogue) -> Iterator[_Part]:
+    """Yield what becomes of a table or figure; `name` and `title` are what is added to its own."""
+    if isinstance(part, FigureSpec):
+        yield from _figure(part, item, runs, catalogue)
+        return
+    select = {**part.select, **item.select}
+    cells = [_cell(cell, item) for cell in part.cells]
+    table = part.model_copy(update={"select": select, "cells": cells})
+    shown = runs.of(
+        [(cell.metric, {**select, **cell.select}) for cell in cells if not cell.peak], catalogue
+    )
+    if not shown:
+        return
+    yield _beside(table, item, runs, shown)
+    yield from _compared(table, item, runs, shown, catalogue)
+
+
+def _cell(cell: CellSpec, item: PaperItem) -> CellSpec:
+    if item.statistic is None or cell.statistic not in _REPLACED:
+        return cell
+    return cell.model_copy(update={"statistic": item.statistic})
+
+
+def _beside(table: TableSpec, item: PaperItem, runs: ShownRuns, shown: Sequence[int]) -> TableSpec:
+    """Return the table with a row for each run."""
+    rows = table.rows
+    if len(shown) > 1 and _RUN not in (*rows, *table.columns):
+        # Its replications belong to a run.
+        place = rows.index(REPLICATION) if REPLICATION in rows else len(rows)
+        rows = [*rows[:place], _RUN, *rows[place:]]
+    notes = "\n".join(text for text in (table.notes, item.notes) if text)
+    return table.model_copy(
+        update={
+            "name": "",
+            "title": "",
+            "rows": rows,
+            "select": {**table.select, _RUN: list(shown)},
+            "axes": {**table.axes, _RUN: _run_axis(runs, shown)},
+            "notes": notes,
+        }
+    )
+
+
+def _compared(
+    table: TableSpec,
+    item: PaperItem,
+    runs: ShownRuns,
+    shown: Sequence[int],
+    catalogue: Catalogue,
+) -> Iterator[TableSpec]:
+    """Yield a table of measured values held against published ones, for each source of those."""
+    measured = [run for run in shown if run not in runs.published]
+    published = [run for run in shown if run in runs.published]
+    if item.compare == "none" or not measured or REPLICATION in table.rows:
+        return
+    for number, run in enumerate(published, 1):
+        against: dict[str, Scalar] = {**item.against, _RUN: run}
+        cells = [
+            cell
+            for cell in table.cells
+            if _comparable(cell) and _on_both_sides(table, cell, runs, measured, against, catalogue)
+        ]
+        if not cells:
+            continue
+        rows = [*table.rows, *([_RUN] if len(measured) > 1 else [])]
+        several = len(published) > 1
+        yield table.model_copy(
+            update={
+                "name": f"-{item.compare}{f'-{number}' if several else ''}",
+                "title": f", {item.compare} from {runs.names[run]}",
+                "rows": rows,
+                "select": {**table.select, _RUN: list(measured)},
+                "cells": [_held_against(cell, item, against) for cell in cells],
+                "axes": {**table.axes, _RUN: _run_axis(runs, shown)},
+                "sort": None,
+                "footnotes": [],
+                "notes": "",
+            }
+        )
+
+
+def _on_both_sides(
+    table: TableSpec,
+    cell: CellSpec,
+    runs: ShownRuns,
+    measured: Sequence[int],
+    against: Mapping[str, Scalar],
+    catalogue: Catalogue,
+) -> bool:
+    """Return whether what the cell shows was both measured and published."""
+    select = {**table.select, **cell.select}
+    sides: list[dict[str, Selection]] = [{**select, _RUN: list(measured)}, {**select, **against}]
+    return all(runs.of([(cell.metric, side)], catalogue) for side in sides)
+
+
+def _comparable(cell: CellSpec) -> bool:
+    plain = not (cell.peak or cell.relative_to or cell.against) and bool(cell.metric)
+    return plain and cell.statistic in _REPLACED and not is_logged(cell.metric)
+
+
+def _held_against(cell: CellSpec, item: PaperItem, against: Mapping[str, Scalar]) -> CellSpec:
+    changed = {
+        "against": dict(against),
+        "compared": item.compare,
+        "beside": "interval",
+        "unit": cell.unit if item.compare == "difference" else "",
+        "label": cell.label or item.compare.capitalize(),
+    }
+    return cell.model_copy(update=changed)
+
+
+def _figure(
+    figure: FigureSpec, item: PaperItem, runs: ShownRuns, catalogue: Catalogue
+) -> Iterator[FigureSpec]:
+    kind = kind_of(figure)
+    assert kind is not None  # as the definition was checked
+    select = {**figure.select, **item.select}
+    shown = runs.of([("" if kind.traced else figure.metric, select)], catalogue)
+    if kind.traced:
+        # No paper has published one.
+        shown = [run for run in shown if run not in runs.published]
+    if not shown:
+        return
+    each, series, y = figure.each, item.series or figure.series, figure.y
+    if len(shown) > 1 and (kind.traced or kind.together):
+        each = [*each, _RUN]
+    elif series:
+        series = [*series, _RUN]
+    if item.statistic is not None and y.metric:
+        y = y.model_copy(update={"statistic": item.statistic})
+    yield figure.model_copy(
+        update={
+            "name": "",
+            "title": "",
+            "select": {**select, _RUN: list(shown)},
+            "each": each,
+            "series": series,
+            "y": y,
+            "axes": {**figure.axes, _RUN: _run_axis(runs, shown)},
+        }
+    )
+
+
+def _run_axis(runs: ShownRuns, shown: Sequence[int]) -> AxisSpec:
+    order = sorted(shown, key=lambda run: run not in runs.published)
+    return AxisSpec(
+        title="Run", labels={str(run): runs.names[run] for run in shown}, order=[*order]
+    )
