@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
+from railgauge.exchange.importing.csv_file import CsvFile
 from railgauge.plan.cases import Case
 from railgauge.report.definition.definition_model import TextSpec
 from railgauge.report.document.write_report import ReportOptions, write_report
@@ -82,7 +83,7 @@ def write_paper(
                 f" {' or '.join(loaded.paper.plans)}"
             )
         texts = _texts(loaded, published, measured, shown)
-        spec = paper_spec(loaded, shown, texts, catalogue)
+        spec = paper_spec(loaded, shown, texts, _printed(loaded), catalogue)
         runs = [*published, *chosen]
         return write_report(paper, runs, spec, out_dir, catalogue=catalogue, options=options)
 
@@ -115,6 +116,24 @@ def _shown_runs(
 
 def _named(run: StoredRun) -> NamedRun:
     return NamedRun(run.id, run.new.plan, run.new.git_commit, run.started_at, {}, run.facts)
+
+
+def _printed(loaded: LoadedPaper) -> list[TextSpec]:
+    """Return the tables that are shown as printed, a paragraph a row."""
+    texts = []
+    for printed in loaded.paper.printed:
+        file = CsvFile(loaded.file(printed.file))
+        rows = [
+            ", ".join(
+                f"{heading.text} {cell.text}"
+                for heading, cell in zip(file.header, row, strict=True)
+                if cell.text
+            )
+            for row in file.rows
+        ]
+        paragraphs = "\n\n".join([f"As printed, not measured again: {printed.why}", *rows])
+        texts.append(TextSpec(name=printed.name, heading=printed.number, text=paragraphs))
+    return texts
 
 
 def _texts(

@@ -82,6 +82,18 @@ class PaperItem(StrictModel):
     tests: Annotated[list[str], Field(min_length=1)]
 
 
+class PrintedTable(StrictModel):
+    """A table of the paper whose numbers are nothing that railgauge measures, shown as printed.
+
+    `file` is a CSV file beside the definition; `why` says why it isn't measured again.
+    """
+
+    name: Stem
+    number: Words
+    file: str
+    why: Words
+
+
 class LeftOut(StrictModel):
     """What the paper has and this definition hasn't, and why."""
 
@@ -107,11 +119,12 @@ class Paper(StrictModel):
     minutes: Annotated[int, Field(ge=1)]
     published: list[PublishedSource] = Field(default_factory=list)
     items: Annotated[list[PaperItem], Field(min_length=1)]
+    printed: list[PrintedTable] = Field(default_factory=list)
     left_out: list[LeftOut] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _distinct(self) -> Paper:
-        names = [item.name for item in self.items]
+        names = [item.name for item in self.items] + [table.name for table in self.printed]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two items are called {name!r}: rename one")

@@ -14,15 +14,17 @@ from railgauge.report.definition.statistic import LOCATIONS
 from railgauge.report.figures.kinds import kind_of
 from railgauge.report.paper.paper_model import PaperItem
 from railgauge.report.paper.read_paper import LoadedPaper
-from railgauge.report.tables.axes import REPLICATION, Placed
+from railgauge.report.tables.axes import FIXED_AXES, REPLICATION, Placed
 from railgauge.report.tables.logged import is_logged
-from railgauge.report.tables.selection import engines_shown, make_axes, selector
+from railgauge.report.tables.parameter_rows import PARAMETERS
+from railgauge.report.tables.selection import engines_shown, make_axes, matching, selector
+from railgauge.report.tables.table_series import own_axes
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
     from railgauge.store.records import Series
 
-_RUN = "run"
+_RUN, _PLAN = "run", "plan"
 # Where a statistic of the paper's takes another's place.
 _REPLACED = [name for name in LOCATIONS if not name.startswith("interval")]
 _Part: TypeAlias = TableSpec | FigureSpec
@@ -55,9 +57,13 @@ class ShownRuns:
 
 
 def paper_spec(
-    loaded: LoadedPaper, runs: ShownRuns, texts: Sequence[TextSpec], catalogue: Catalogue
+    loaded: LoadedPaper,
+    runs: ShownRuns,
+    texts: Sequence[TextSpec],
+    printed: Sequence[TextSpec],
+    catalogue: Catalogue,
 ) -> Spec:
-    """Return the report definition over these runs: `texts`, then the items in their order.
+    """Return the report definition over these runs: `texts`, the items in their order, `printed`.
 
     Of an item there are the tables that it names, with a row for each run, and one with the
     measured values held against the published ones; a figure has a line for each run. What no run
@@ -84,6 +90,7 @@ def paper_spec(
                     tables.append(named)
                 else:
                     figures.append(named)
+    contents += [text.name for text in printed]
     if not tables and not figures:
         raise InputError(
             f"paper {loaded.paper.name!r}: neither it nor a run has any of its numbers"
@@ -92,7 +99,7 @@ def paper_spec(
         railgauge_report=1,
         name=loaded.paper.name,
         title=loaded.paper.title,
-        texts=list(texts),
+        texts=[*texts, *printed],
         tables=tables,
         figures=figures,
         contents=contents,
@@ -112,8 +119,24 @@ def _made(part: _Part, item: PaperItem, runs: ShownRuns, catalogue: Catalogue) -
     )
     if not shown:
         return
+    table = table.model_copy(update={"rows": _present(table, runs, shown, catalogue)})
     yield _beside(table, item, runs, shown)
     yield from _compared(table, item, runs, shown, catalogue)
+
+
+def _present(
+    table: TableSpec, runs: ShownRuns, shown: Sequence[int], catalogue: Catalogue
+) -> list[str]:
+    """Return the table's rows without the parameters that none of these runs' cases has.
+
+    Of a published number less is known than of a measured one.
+    """
+    select: dict[str, Selection] = {**table.select, _RUN: list(shown)}
+    axes = make_axes(select, {}, engines_shown(select, runs.cases), catalogue)
+    cases = matching(runs.cases, select, axes)
+    known = {*FIXED_AXES, PARAMETERS, *own_axes(table.cells)}
+    known |= {name for case in cases for name in case.case.parameters}
+    return [name for name in table.rows if name in known] or table.rows
 
 
 def _cell(cell: CellSpec, item: PaperItem) -> CellSpec:
@@ -156,6 +179,10 @@ def _compared(
         return
     for number, run in enumerate(published, 1):
         against: dict[str, Scalar] = {**item.against, _RUN: run}
+        if _PLAN in (*table.rows, *table.columns):
+            # What is held against another run is held against one of another plan.
+            plans = {case.plan for case in runs.cases if case.run == run}
+            against |= dict.fromkeys([_PLAN], next(iter(plans)))
         cells = [
             cell
             for cell in table.cells

@@ -87,6 +87,9 @@ def _unreadable(document: Document, paper: Paper, where: Path) -> Iterator[Probl
     for i, name in enumerate(paper.plans):
         if reason := why_unreadable(_asset(name, "plans", where)):
             yield document.problem(("plans", i), f"the plan {name!r} {reason}")
+    for i, printed in enumerate(paper.printed):
+        if reason := why_unreadable(where / printed.file):
+            yield document.problem(("printed", i, "file"), f"the file {printed.file!r} {reason}")
     for i, source in enumerate(paper.published):
         files = {"file": source.file, "hosts": source.hosts}
         for key, name in files.items():
