@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from railgauge.base.assets import folder
 from railgauge.base.errors import InputError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -14,8 +15,7 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.figures.pictures import PICTURES, Pictures
 from railgauge.report.paper.make_paper import latest_runs, write_paper
-from railgauge.report.paper.paper_model import Paper
-from railgauge.report.paper.read_paper import find_paper, load_paper, shipped_papers
+from railgauge.report.paper.read_paper import LoadedPaper, find_paper, load_paper, shipped_papers
 from railgauge.store import Store
 
 
@@ -76,19 +76,20 @@ def paper(
     for file in files:
         click.echo(file)
     if not chosen:
-        for line in _how_to_measure(loaded.paper):
+        for line in _how_to_measure(loaded):
             click.echo(f"railgauge: {line}", err=True)
 
 
-def _how_to_measure(paper: Paper) -> Iterator[str]:
+def _how_to_measure(loaded: LoadedPaper) -> Iterator[str]:
     """Yield what to do to have measured numbers beside the published ones."""
-    yield f"this is what was published alone; some {paper.minutes} minutes measure it again:"
+    minutes, box = loaded.paper.minutes, loaded.paper.testbed
+    yield f"this is what was published alone; some {minutes} minutes measure it again:"
     hosts = ""
-    if paper.testbed:
-        yield f"  railgauge testbed up plans/testbeds/{paper.testbed}.yaml --hosts-out box.yaml"
+    if box:
+        file = folder("plans") / "testbeds" / f"{box}.yaml"
+        yield f"  railgauge testbed up {file} --hosts-out box.yaml"
         hosts = " --hosts box.yaml"
-    for plan in paper.plans:
-        file = plan if Path(plan).suffix else f"plans/{plan}.yaml"
+    for file in loaded.plan_files():
         yield f"  railgauge run {file}{hosts}"
 
 

@@ -204,7 +204,9 @@ def _run_series(
     for row in cases.values():
         if row.id in excluded:
             continue
-        values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], no_values)
+        # Of an imported run, a test may be of several engines.
+        own = [name for name in expected[row.test] if infos[name].engine == row.case.engine]
+        values_of = values_by_case.get(row.id) or dict.fromkeys(own, no_values)
         for metric_id, (values, suspect) in values_of.items():
             said = published.get((row.id, metric_id))
             series.append(row.series(run_id, plan, infos[metric_id], values, suspect, said))

@@ -19,6 +19,7 @@ from railgauge.report.paper.paper_parts import ShownRuns, paper_spec
 from railgauge.report.paper.published import import_published
 from railgauge.report.paper.read_paper import LoadedPaper
 from railgauge.report.paper.run_names import NamedRun, run_names
+from railgauge.report.tables.notes import capitalised
 from railgauge.report.tables.table_series import stored_metrics
 from railgauge.store import Store
 from railgauge.store.copy import copy_runs
@@ -91,12 +92,12 @@ def write_paper(
 def _shown_runs(
     store: Store,
     loaded: LoadedPaper,
-    published: dict[int, PublishedSource],
+    published: dict[int, list[PublishedSource]],
     measured: Sequence[StoredRun],
 ) -> ShownRuns:
     names = {
-        run: f"{_PUBLISHED}, {source.name}" if source.name else _PUBLISHED
-        for run, source in published.items()
+        run: f"{_PUBLISHED}, {sources[0].name}" if sources[0].name else _PUBLISHED
+        for run, sources in published.items()
     }
     plans = dict.fromkeys(run.new.plan for run in measured)
     for plan in plans:
@@ -138,7 +139,7 @@ def _printed(loaded: LoadedPaper) -> list[TextSpec]:
 
 def _texts(
     loaded: LoadedPaper,
-    published: dict[int, PublishedSource],
+    published: dict[int, list[PublishedSource]],
     measured: Sequence[StoredRun],
     shown: ShownRuns,
 ) -> list[TextSpec]:
@@ -146,11 +147,11 @@ def _texts(
     paper = loaded.paper
     about = [" ".join(text for text in (paper.citation, paper.url) if text)]
     about += [
-        f"{shown.names[run].capitalize()} (run {run}): {source.source}"
-        for run, source in published.items()
+        f"{capitalised(shown.names[run])} (run {run}): {' '.join(s.source for s in sources)}"
+        for run, sources in published.items()
     ]
     about += [
-        f"{shown.names[run.id].capitalize()} (run {run.id}): plan {run.new.plan},"
+        f"{capitalised(shown.names[run.id])} (run {run.id}): plan {run.new.plan},"
         f" {time_of(run.started_at)}."
         for run in measured
     ]

@@ -14,7 +14,7 @@ from railgauge.report.definition.statistic import LOCATIONS
 from railgauge.report.figures.kinds import kind_of
 from railgauge.report.paper.paper_model import PaperItem
 from railgauge.report.paper.read_paper import LoadedPaper
-from railgauge.report.tables.axes import FIXED_AXES, REPLICATION, Placed
+from railgauge.report.tables.axes import FIXED_AXES, REPLICATION, Axis, Placed
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.parameter_rows import PARAMETERS
 from railgauge.report.tables.selection import engines_shown, make_axes, matching, selector
@@ -192,6 +192,7 @@ def _compared(
             continue
         rows = [*table.rows, *([_RUN] if len(measured) > 1 else [])]
         several = len(published) > 1
+        axes = _fitting_axes(table, cells, runs, catalogue)
         yield table.model_copy(
             update={
                 "name": f"-{item.compare}{f'-{number}' if several else ''}",
@@ -199,12 +200,38 @@ def _compared(
                 "rows": rows,
                 "select": {**table.select, _RUN: list(measured)},
                 "cells": [_held_against(cell, item, against) for cell in cells],
-                "axes": {**table.axes, _RUN: _run_axis(runs, shown)},
+                "axes": {**axes, _RUN: _run_axis(runs, shown)},
                 "sort": None,
                 "footnotes": [],
                 "notes": "",
             }
         )
+
+
+def _fitting_axes(
+    table: TableSpec, cells: Sequence[CellSpec], runs: ShownRuns, catalogue: Catalogue
+) -> dict[str, AxisSpec]:
+    """Return the table's axes without the values that the engines of these cells don't know."""
+    engines = [
+        engine
+        for cell in cells
+        for engine in engines_shown({**table.select, **cell.select}, runs.cases)
+    ]
+    axes = {}
+    for name, spec in table.axes.items():
+        axis = make_axes([name], {}, engines, catalogue)[name]
+        labels = {value: text for value, text in spec.labels.items() if _knows(axis, value)}
+        order = [value for value in spec.order if _knows(axis, value)]
+        axes[name] = spec.model_copy(update={"labels": labels, "order": order})
+    return axes
+
+
+def _knows(axis: Axis, value: Scalar) -> bool:
+    try:
+        axis.label(value, "") if isinstance(value, str) else axis.parse(value)
+    except InputError:
+        return False
+    return True
 
 
 def _on_both_sides(

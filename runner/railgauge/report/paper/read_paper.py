@@ -32,9 +32,13 @@ class LoadedPaper:
         """Return the file of that name beside the definition."""
         return self.folder / name
 
+    def plan_files(self) -> list[Path]:
+        """Return the files of the plans that measure it."""
+        return [_asset(name, "plans", self.folder) for name in self.paper.plans]
+
     def plans(self) -> list[LoadedPlan]:
         """Return the plans that measure it."""
-        return [load_plan(_asset(name, "plans", self.folder)) for name in self.paper.plans]
+        return [load_plan(file) for file in self.plan_files()]
 
 
 def shipped_papers() -> Mapping[str, Path]:
