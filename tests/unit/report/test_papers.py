@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from tests.support.paper_list import PAGE, with_list
 from tests.support.plan_data import store_plan
 
 from railgauge.base.assets import folder
@@ -85,6 +86,11 @@ def test_a_paper_says_what_it_publishes_without_any_run(name: str, tmp_path: Pat
     assert "Nothing was measured yet" in text
     for entry in loaded.paper.left_out:
         assert entry.number in text
+
+
+def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_list(page) == page, "make papers"
 
 
 @pytest.mark.parametrize("name", PAPERS)

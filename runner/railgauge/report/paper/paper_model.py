@@ -63,10 +63,10 @@ class PaperItem(StrictModel):
 
     `report` is a definition of reports/, or a file beside the paper's; `parts` are the names of its
     tables and figures that it takes (empty: all). `select` narrows them, `series` tell the series
-    of its figures apart, and `statistic` takes the place of what the report shows, as papers print
-    means. `compare` says how measured cells are held against the published ones, which may stand at
-    other values of axes (`against`), as links of other machines do; `none` leaves that out. `tests`
-    show that it comes out right.
+    of its figures apart, `statistic` and `digits` take the place of what the report shows, as
+    papers print means. `compare` says how measured cells are held against the published ones, which
+    may stand at other values of axes (`against`), as links of other machines do; `none` leaves that
+    out. `tests` show that it comes out right.
     """
 
     name: Stem
@@ -76,6 +76,7 @@ class PaperItem(StrictModel):
     select: dict[str, Selection] = Field(default_factory=dict)
     series: list[str] = Field(default_factory=list)
     statistic: Number | None = None
+    digits: Annotated[int, Field(ge=0, le=12)] | None = None
     compare: Compared | Literal["none"] = "difference"
     against: dict[str, Scalar] = Field(default_factory=dict)
     notes: str = ""

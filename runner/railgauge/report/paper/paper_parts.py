@@ -140,7 +140,16 @@ def _present(
 
 
 def _cell(cell: CellSpec, item: PaperItem) -> CellSpec:
-    if item.statistic is None or cell.statistic not in _REPLACED:
+    if cell.statistic not in _REPLACED or cell.peak or cell.relative_to:
+        return cell if item.statistic is None or cell.peak else _with_statistic(cell, item)
+    if item.digits is not None:
+        # As if the definition said so.
+        cell = CellSpec.model_validate({**cell.model_dump(by_alias=True), "digits": item.digits})
+    return cell if item.statistic is None else _with_statistic(cell, item)
+
+
+def _with_statistic(cell: CellSpec, item: PaperItem) -> CellSpec:
+    if cell.statistic not in _REPLACED:
         return cell
     return cell.model_copy(update={"statistic": item.statistic})
 

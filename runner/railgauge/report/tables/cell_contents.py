@@ -156,7 +156,8 @@ class ContentMaker:
                 Remark(f"{column.against}: {remark.text}", remark.kind)
                 for remark in self._remarks_on(index)
             ]
-            if other_summary.n != summary.n:
+            printed = self._series[index].published is not None and other_summary.n == 1
+            if other_summary.n != summary.n and not printed:
                 remarks.append(Remark(f"{column.against}: n = {other_summary.n}"))
         numbers, reference = compare(column, (series, summary), (other, other_summary), remarks)
         # An interval of what is compared with itself says nothing.

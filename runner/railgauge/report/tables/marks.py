@@ -78,7 +78,10 @@ def remarks_on(
 
     `warnings` are those of its launches.
     """
-    if series.skipped and (series.published is None or series.published.absence is None):
+    if series.published is not None and series.published.absence is not None:
+        # The cell itself says why.
+        return
+    if series.skipped:
         yield Remark(f"skipped: {visible(series.skipped)}")
     if not series.skipped or len(series.values) or series.failed:
         counts = _counts(series, int(series.suspect.sum()))
