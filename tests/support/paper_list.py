@@ -49,10 +49,10 @@ def _paper(loaded: LoadedPaper, file: str) -> Iterator[str]:
         cells = (_cell(item.number), _definition(item, parts), _files(item, parts), _tests(item))
         yield f"| {' | '.join(cells)} |"
     for printed in paper.printed:
-        why = f"as printed: {_cell(printed.why)}"
-        yield f"| {_cell(printed.number)} | {why} | `{paper.name}.txt` | |"
+        reason = f"as printed: {_cell(printed.reason)}"
+        yield f"| {_cell(printed.number)} | {reason} | `{paper.name}.txt` | |"
     for left_out in paper.left_out:
-        yield f"| {_cell(left_out.number)} | left out: {_cell(left_out.why)} | | |"
+        yield f"| {_cell(left_out.number)} | left out: {_cell(left_out.reason)} | | |"
     yield ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -120,17 +121,11 @@ def import_group() -> None:
 @database
 def csv_command(
     file: Path,
-    metrics: tuple[str, ...],
-    parameters: tuple[str, ...],
     settings: tuple[str, ...],
-    stdev: tuple[str, ...],
-    minimum: tuple[str, ...],
-    maximum: tuple[str, ...],
-    logged: tuple[str, ...],
     hosts: Path | None,
     at: float | None,
     where: str,
-    **names: str,
+    **columns: Any,
 ) -> None:
     """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
 
@@ -138,25 +133,21 @@ def csv_command(
 
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
-    if not any((metrics, parameters, settings, logged, hosts, *names.values())):
+    if not any((settings, hosts, *columns.values())):
         _import_exported(file, at, where)
         return
-    if not names["engine"] or not metrics:
+    if not columns["engine"] or not columns["metrics"]:
         raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
-    mapping = CsvMapping(
-        metrics=[parse_binding(text) for text in metrics],
-        parameters=[parse_binding(text) for text in parameters],
-        fixed=_settings(settings),
-        stdev=[parse_binding(text) for text in stdev],
-        minimum=[parse_binding(text) for text in minimum],
-        maximum=[parse_binding(text) for text in maximum],
-        logged=[parse_binding(text) for text in logged],
-        **names,
-    )
+    # Options that may be repeated name columns, the others are names themselves.
+    bound: dict[str, Any] = {
+        name: value if isinstance(value, str) else [parse_binding(text) for text in value]
+        for name, value in columns.items()
+    }
+    mapping = CsvMapping(fixed=_settings(settings), **bound)
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        known = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
-        result = import_csv(store, file, mapping, catalogue=catalogue, at=at, hosts=known)
+        imported_hosts = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
+        result = import_csv(store, file, mapping, catalogue=catalogue, at=at, hosts=imported_hosts)
         _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "

@@ -35,13 +35,13 @@ def mean_difference_interval(
     rounded down; with one, Student's of that mean, the other being taken for exact. It supposes
     independent, normal values.
     """
-    told = [side for side in (reference, mean) if side.stdev is not None]
-    if not told or min(side.n for side in told) < 2:
+    spread_sides = [side for side in (reference, mean) if side.stdev is not None]
+    if not spread_sides or min(side.n for side in spread_sides) < 2:
         return None
-    variance = math.fsum(side.error for side in told)
-    parts = math.fsum(side.error**2 / (side.n - 1) for side in told)
+    variance = math.fsum(side.error for side in spread_sides)
+    parts = math.fsum(side.error**2 / (side.n - 1) for side in spread_sides)
     # Of values that are all alike there is nothing to divide.
-    freedom = math.floor(variance**2 / parts) if parts else min(side.n for side in told) - 1
+    freedom = math.floor(variance**2 / parts) if parts else min(side.n for side in spread_sides) - 1
     reach = student_reach(max(freedom, 1), level) * math.sqrt(variance)
     difference = mean.mean - reference.mean
     return Interval(difference - reach, difference + reach, level)

@@ -87,23 +87,30 @@ def _insert_chunk(
             {"run_case_id": run_case_id, "metric_id": metric, "number": number, "value": value}
             for metric, value in _values(run.metrics.get(engine, {}), engine, outcome)
         ]
-        published += [
-            {
-                "run_case_id": run_case_id,
-                "number": number,
-                "metric_id": run.metrics[engine][name],
-                "replications": said.replications,
-                "stdev": said.stdev,
-                "minimum": said.minimum,
-                "maximum": said.maximum,
-                "absence": said.absence,
-            }
-            for name, said in outcome.published.items()
-        ]
+        published += _published(run.metrics.get(engine, {}), run_case_id, number, outcome)
     insert_rows(connection, Replication, replications)
     insert_rows(connection, Measurement, values)
     insert_rows(connection, PublishedValueRow, published)
     return keys
+
+
+def _published(
+    metric_ids: Mapping[str, int], run_case_id: int, number: int, outcome: Outcome
+) -> list[dict[str, object]]:
+    """Return the rows of what the source of an imported outcome says of its values."""
+    return [
+        {
+            "run_case_id": run_case_id,
+            "number": number,
+            "metric_id": metric_ids[name],
+            "replications": value.replications,
+            "stdev": value.stdev,
+            "minimum": value.minimum,
+            "maximum": value.maximum,
+            "absence": value.absence,
+        }
+        for name, value in outcome.published.items()
+    ]
 
 
 def _lowest_numbers(connection: Connection, run_cases: Iterable[int]) -> dict[int, int]:

@@ -208,8 +208,10 @@ def _run_series(
         own = [name for name in expected[row.test] if infos[name].engine == row.case.engine]
         values_of = values_by_case.get(row.id) or dict.fromkeys(own, no_values)
         for metric_id, (values, suspect) in values_of.items():
-            said = published.get((row.id, metric_id))
-            series.append(row.series(run_id, plan, infos[metric_id], values, suspect, said))
+            published_value = published.get((row.id, metric_id))
+            series.append(
+                row.series(run_id, plan, infos[metric_id], values, suspect, published_value)
+            )
     return series
 
 
@@ -218,8 +220,8 @@ def _published(
 ) -> dict[tuple[int, int], PublishedValue]:
     """Return what sources say of the run's values, by run case and metric."""
     return {
-        (run_case_id, metric_id): PublishedValue(*said)
-        for run_case_id, metric_id, *said in fetch(connection, _PUBLISHED, run_id=run_id)
+        (run_case_id, metric_id): PublishedValue(*published_value)
+        for run_case_id, metric_id, *published_value in fetch(connection, _PUBLISHED, run_id=run_id)
         if metric_id in infos
     }
 

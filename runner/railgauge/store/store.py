@@ -170,7 +170,6 @@ class Store(Database):
         logs: Sequence[SystemLog] = (),
         launches: Mapping[tuple[str, str], Launch] | None = None,
         at: float | None = None,
-        peaks: Iterable[Peak] = (),
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
@@ -178,7 +177,7 @@ class Store(Database):
         that they belong to. `logs` are of the idle stretches before and after the run. `launches`
         by test and case key hold what is known of both sides' settings. The run began when its
         first replication did. Where none tells, and only there, `at` may (seconds since 1970); else
-        it begins now. `peaks` are what its hosts and links could do at most.
+        it begins now.
         """
         rows = list(results)
         began = imported_at((outcome.started_at for *_, outcome in rows), at)
@@ -188,7 +187,6 @@ class Store(Database):
             ids = read.open_run(connection, run_id)
             extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
-            insert_peaks(connection, run_id, peaks)
             write.set_state(connection, run_id, "complete")
         return run_id
 

@@ -177,8 +177,8 @@ def import_csv(
         results.metrics,
         results.outcomes,
         at=at,
-        peaks=hosts.peaks(entry.case for entry in results.planned),
     )
+    store.add_peaks(run, hosts.peaks(entry.case for entry in results.planned))
     return ImportResult(
         run=run,
         cases=len({key for _, key, _ in results.outcomes}),
@@ -213,7 +213,7 @@ class _Row:
         """Why nothing of the row is a number, if the file says so."""
         if self.metrics:
             return ""
-        return next((said.absence for said in self.published.values() if said.absence), "")
+        return next((value.absence for value in self.published.values() if value.absence), "")
 
     def logs(self) -> tuple[SystemLog, ...]:
         """Return what was counted in a second on each side."""
@@ -262,7 +262,7 @@ class _Reader:
         self.logged = [
             (*_logged(binding.name), self._column(binding.source)) for binding in mapping.logged
         ]
-        self.seen: dict[str, CsvCell] = {}
+        self.first_cells: dict[str, CsvCell] = {}
         self._raise_problems()
 
     def read(self) -> list[_Row]:
@@ -298,8 +298,8 @@ class _Reader:
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
-        if published and self.seen.setdefault(key, cells[0]) is not cells[0]:
-            first = self.seen[key].line
+        if published and self.first_cells.setdefault(key, cells[0]) is not cells[0]:
+            first = self.first_cells[key].line
             self._report(cells[0], f"line {first} has this case already: a mean has one row")
         counts = self._counts(cells)
         if counts and not metrics:

@@ -105,7 +105,7 @@ def common_average(all_series: Iterable[Series], unit: str) -> Average:
     """Return which mean fits values in the base unit `unit` that are shown together.
 
     Runs of one metric may differ in its kind, as one that is older than its engine's table lacks
-    it: then the unit tells. What is true of some series only (`timed`) is said of none.
+    it: then the unit tells. What is true of some series only (`timed`) is statement of none.
     """
     together = list(all_series)
     kinds = {series.kind for series in together}
@@ -165,19 +165,19 @@ def summary_of(series: Series, summary: Summary) -> Summary:
     A published mean of n has n, the mean, and what its source says of the spread; all else is NaN
     or None: it has neither a median nor quartiles.
     """
-    said = series.published
-    if said is None or not is_published_mean(series):
+    statement = series.published
+    if statement is None or not is_published_mean(series):
         return summary
     unknown, mean = math.nan, summary.mean
     return Summary(
-        n=said.replications or 1,
+        n=statement.replications or 1,
         mean=mean,
         median=unknown,
-        stdev=said.stdev,
-        minimum=unknown if said.minimum is None else said.minimum,
-        maximum=unknown if said.maximum is None else said.maximum,
+        stdev=statement.stdev,
+        minimum=unknown if statement.minimum is None else statement.minimum,
+        maximum=unknown if statement.maximum is None else statement.maximum,
         mean_absolute_deviation=unknown,
-        cv=said.stdev / abs(mean) if said.stdev is not None and mean else None,
+        cv=statement.stdev / abs(mean) if statement.stdev is not None and mean else None,
         lower_quartile=unknown,
         upper_quartile=unknown,
         outliers=0,
@@ -200,8 +200,8 @@ def _published_interval(summary: Summary) -> Interval | None:
 
 def why_unpublished(series: Series, statistic: str) -> str:
     """Return why a published mean has no such `resolved` statistic, for a footnote."""
-    said = series.published
-    count = 0 if said is None else said.replications
+    statement = series.published
+    count = 0 if statement is None else statement.replications
     return f"published as an arithmetic mean of {count}: no {words_of(statistic)} is known"
 
 

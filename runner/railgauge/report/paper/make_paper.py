@@ -77,14 +77,14 @@ def write_paper(
             copy_runs(store, paper, chosen)
         published = import_published(paper, loaded, catalogue)
         measured = [paper.run(run_id) for run_id in chosen]
-        shown = _shown_runs(paper, loaded, published, measured)
-        if not shown.names:
+        shown_runs = _shown_runs(paper, loaded, published, measured)
+        if not shown_runs.names:
             raise InputError(
                 f"paper {loaded.paper.name!r} comes with no numbers of its own: name a run of"
                 f" {' or '.join(loaded.paper.plans)}"
             )
-        texts = _texts(loaded, published, measured, shown)
-        spec = paper_spec(loaded, shown, texts, _printed(loaded), catalogue)
+        texts = _texts(loaded, published, measured, shown_runs)
+        spec = paper_spec(loaded, shown_runs, texts, _printed(loaded), catalogue)
         runs = [*published, *chosen]
         return write_report(paper, runs, spec, out_dir, catalogue=catalogue, options=options)
 
@@ -132,7 +132,7 @@ def _printed(loaded: LoadedPaper) -> list[TextSpec]:
             )
             for row in file.rows
         ]
-        paragraphs = "\n\n".join([f"As printed, not measured again: {printed.why}", *rows])
+        paragraphs = "\n\n".join([f"As printed, not measured again: {printed.reason}", *rows])
         texts.append(TextSpec(name=printed.name, heading=printed.number, text=paragraphs))
     return texts
 
@@ -141,17 +141,17 @@ def _texts(
     loaded: LoadedPaper,
     published: dict[int, list[PublishedSource]],
     measured: Sequence[StoredRun],
-    shown: ShownRuns,
+    shown_runs: ShownRuns,
 ) -> list[TextSpec]:
     """Return what stands before the tables: the paper, what is called how, what isn't here."""
     paper = loaded.paper
     about = [" ".join(text for text in (paper.citation, paper.url) if text)]
     about += [
-        f"{capitalised(shown.names[run])} (run {run}): {' '.join(s.source for s in sources)}"
+        f"{capitalised(shown_runs.names[run])} (run {run}): {' '.join(s.source for s in sources)}"
         for run, sources in published.items()
     ]
     about += [
-        f"{capitalised(shown.names[run.id])} (run {run.id}): plan {run.new.plan},"
+        f"{capitalised(shown_runs.names[run.id])} (run {run.id}): plan {run.new.plan},"
         f" {time_of(run.started_at)}."
         for run in measured
     ]
@@ -159,7 +159,7 @@ def _texts(
         about.append(f"Nothing was measured yet: railgauge run {' and '.join(paper.plans)} does.")
     texts = [TextSpec(name="about", heading="The paper", text="\n\n".join(about))]
     if paper.left_out:
-        left_out = [f"{entry.number}: {entry.why}" for entry in paper.left_out]
+        left_out = [f"{entry.number}: {entry.reason}" for entry in paper.left_out]
         texts.append(
             TextSpec(name="left-out", heading="What is not here", text="\n\n".join(left_out))
         )

@@ -86,20 +86,20 @@ class PaperItem(StrictModel):
 class PrintedTable(StrictModel):
     """A table of the paper whose numbers are nothing that railgauge measures, shown as printed.
 
-    `file` is a CSV file beside the definition; `why` says why it isn't measured again.
+    `file` is a CSV file beside the definition; `reason` says why it isn't measured again.
     """
 
     name: Stem
     number: Words
     file: str
-    why: Words
+    reason: Words
 
 
 class LeftOut(StrictModel):
     """What the paper has and this definition hasn't, and why."""
 
     number: Words
-    why: Words
+    reason: Words
 
 
 class Paper(StrictModel):

@@ -69,29 +69,8 @@ def paper_spec(
     measured values held against the published ones; a figure has a line for each run. What no run
     has is left out. InputError where nothing is left.
     """
-    tables: list[TableSpec] = []
-    figures: list[FigureSpec] = []
-    contents = [text.name for text in texts]
-    for item, report in zip(loaded.paper.items, loaded.reports, strict=True):
-        parts: list[_Part] = [*report.tables, *report.figures]
-        chosen = [part for part in parts if not item.parts or part.name in item.parts]
-        for part in chosen:
-            name = item.name if len(chosen) == 1 else f"{item.name}-{part.name}"
-
-            for made in _made(part, item, runs, catalogue):
-                named = made.model_copy(
-                    update={
-                        "name": f"{name}{made.name}",
-                        "title": f"{part.title}{made.title} [{item.number}]",
-                    }
-                )
-                contents.append(named.name)
-                if isinstance(named, TableSpec):
-                    tables.append(named)
-                else:
-                    figures.append(named)
-    contents += [text.name for text in printed]
-    if not tables and not figures:
+    parts = list(_item_parts(loaded, runs, catalogue))
+    if not parts:
         raise InputError(
             f"paper {loaded.paper.name!r}: neither it nor a run has any of its numbers"
         )
@@ -100,13 +79,33 @@ def paper_spec(
         name=loaded.paper.name,
         title=loaded.paper.title,
         texts=[*texts, *printed],
-        tables=tables,
-        figures=figures,
-        contents=contents,
+        tables=[part for part in parts if isinstance(part, TableSpec)],
+        figures=[part for part in parts if isinstance(part, FigureSpec)],
+        contents=[part.name for part in (*texts, *parts, *printed)],
     )
 
 
-def _made(part: _Part, item: PaperItem, runs: ShownRuns, catalogue: Catalogue) -> Iterator[_Part]:
+def _item_parts(
+    loaded: LoadedPaper, runs: ShownRuns, catalogue: Catalogue
+) -> Iterator[TableSpec | FigureSpec]:
+    """Yield the tables and figures of the paper's items, in their order, by their own names."""
+    for item, report in zip(loaded.paper.items, loaded.reports, strict=True):
+        parts: list[_Part] = [*report.tables, *report.figures]
+        chosen = [part for part in parts if not item.parts or part.name in item.parts]
+        for part in chosen:
+            name = item.name if len(chosen) == 1 else f"{item.name}-{part.name}"
+            for variant in _variants(part, item, runs, catalogue):
+                yield variant.model_copy(
+                    update={
+                        "name": f"{name}{variant.name}",
+                        "title": f"{part.title}{variant.title} [{item.number}]",
+                    }
+                )
+
+
+def _variants(
+    part: _Part, item: PaperItem, runs: ShownRuns, catalogue: Catalogue
+) -> Iterator[_Part]:
     """Yield what becomes of a table or figure; `name` and `title` are what is added to its own."""
     if isinstance(part, FigureSpec):
         yield from _figure(part, item, runs, catalogue)
@@ -114,29 +113,29 @@ def _made(part: _Part, item: PaperItem, runs: ShownRuns, catalogue: Catalogue) -
     select = {**part.select, **item.select}
     cells = [_cell(cell, item) for cell in part.cells]
     table = part.model_copy(update={"select": select, "cells": cells})
-    shown = runs.of(
+    shown_runs = runs.of(
         [(cell.metric, {**select, **cell.select}) for cell in cells if not cell.peak], catalogue
     )
-    if not shown:
+    if not shown_runs:
         return
-    table = table.model_copy(update={"rows": _present(table, runs, shown, catalogue)})
-    yield _beside(table, item, runs, shown)
-    yield from _compared(table, item, runs, shown, catalogue)
+    table = table.model_copy(update={"rows": _present(table, runs, shown_runs, catalogue)})
+    yield _beside(table, item, runs, shown_runs)
+    yield from _compared(table, item, runs, shown_runs, catalogue)
 
 
 def _present(
-    table: TableSpec, runs: ShownRuns, shown: Sequence[int], catalogue: Catalogue
+    table: TableSpec, runs: ShownRuns, shown_runs: Sequence[int], catalogue: Catalogue
 ) -> list[str]:
     """Return the table's rows without the parameters that none of these runs' cases has.
 
     Of a published number less is known than of a measured one.
     """
-    select: dict[str, Selection] = {**table.select, _RUN: list(shown)}
+    select: dict[str, Selection] = {**table.select, _RUN: list(shown_runs)}
     axes = make_axes(select, {}, engines_shown(select, runs.cases), catalogue)
     cases = matching(runs.cases, select, axes)
-    known = {*FIXED_AXES, PARAMETERS, *own_axes(table.cells)}
-    known |= {name for case in cases for name in case.case.parameters}
-    return [name for name in table.rows if name in known] or table.rows
+    names = {*FIXED_AXES, PARAMETERS, *own_axes(table.cells)}
+    names |= {name for case in cases for name in case.case.parameters}
+    return [name for name in table.rows if name in names] or table.rows
 
 
 def _cell(cell: CellSpec, item: PaperItem) -> CellSpec:
@@ -154,10 +153,12 @@ def _with_statistic(cell: CellSpec, item: PaperItem) -> CellSpec:
     return cell.model_copy(update={"statistic": item.statistic})
 
 
-def _beside(table: TableSpec, item: PaperItem, runs: ShownRuns, shown: Sequence[int]) -> TableSpec:
+def _beside(
+    table: TableSpec, item: PaperItem, runs: ShownRuns, shown_runs: Sequence[int]
+) -> TableSpec:
     """Return the table with a row for each run."""
     rows = table.rows
-    if len(shown) > 1 and _RUN not in (*rows, *table.columns):
+    if len(shown_runs) > 1 and _RUN not in (*rows, *table.columns):
         # Its replications belong to a run.
         place = rows.index(REPLICATION) if REPLICATION in rows else len(rows)
         rows = [*rows[:place], _RUN, *rows[place:]]
@@ -167,8 +168,8 @@ def _beside(table: TableSpec, item: PaperItem, runs: ShownRuns, shown: Sequence[
             "name": "",
             "title": "",
             "rows": rows,
-            "select": {**table.select, _RUN: list(shown)},
-            "axes": {**table.axes, _RUN: _run_axis(runs, shown)},
+            "select": {**table.select, _RUN: list(shown_runs)},
+            "axes": {**table.axes, _RUN: _run_axis(runs, shown_runs)},
             "notes": notes,
         }
     )
@@ -178,12 +179,12 @@ def _compared(
     table: TableSpec,
     item: PaperItem,
     runs: ShownRuns,
-    shown: Sequence[int],
+    shown_runs: Sequence[int],
     catalogue: Catalogue,
 ) -> Iterator[TableSpec]:
     """Yield a table of measured values held against published ones, for each source of those."""
-    measured = [run for run in shown if run not in runs.published]
-    published = [run for run in shown if run in runs.published]
+    measured = [run for run in shown_runs if run not in runs.published]
+    published = [run for run in shown_runs if run in runs.published]
     if item.compare == "none" or not measured or REPLICATION in table.rows:
         return
     for number, run in enumerate(published, 1):
@@ -200,16 +201,16 @@ def _compared(
         if not cells:
             continue
         rows = [*table.rows, *([_RUN] if len(measured) > 1 else [])]
-        several = len(published) > 1
+        many_sources = len(published) > 1
         axes = _fitting_axes(table, cells, runs, catalogue)
         yield table.model_copy(
             update={
-                "name": f"-{item.compare}{f'-{number}' if several else ''}",
+                "name": f"-{item.compare}{f'-{number}' if many_sources else ''}",
                 "title": f", {item.compare} from {runs.names[run]}",
                 "rows": rows,
                 "select": {**table.select, _RUN: list(measured)},
                 "cells": [_held_against(cell, item, against) for cell in cells],
-                "axes": {**axes, _RUN: _run_axis(runs, shown)},
+                "axes": {**axes, _RUN: _run_axis(runs, shown_runs)},
                 "sort": None,
                 "footnotes": [],
                 "notes": "",
@@ -279,15 +280,15 @@ def _figure(
     kind = kind_of(figure)
     assert kind is not None  # as the definition was checked
     select = {**figure.select, **item.select}
-    shown = runs.of([("" if kind.traced else figure.metric, select)], catalogue)
+    shown_runs = runs.of([("" if kind.traced else figure.metric, select)], catalogue)
     if kind.traced:
         # No paper has published one.
-        shown = [run for run in shown if run not in runs.published]
-    if not shown:
+        shown_runs = [run for run in shown_runs if run not in runs.published]
+    if not shown_runs:
         return
-    each, series, y = figure.each, item.series or figure.series, figure.y
-    if len(shown) > 1 and (kind.traced or kind.together):
-        each = [*each, _RUN]
+    by_value, series, y = figure.each, item.series or figure.series, figure.y
+    if len(shown_runs) > 1 and (kind.traced or kind.together):
+        by_value = [*by_value, _RUN]
     elif series:
         series = [*series, _RUN]
     if item.statistic is not None and y.metric:
@@ -296,17 +297,17 @@ def _figure(
         update={
             "name": "",
             "title": "",
-            "select": {**select, _RUN: list(shown)},
-            "each": each,
+            "select": {**select, _RUN: list(shown_runs)},
+            "each": by_value,
             "series": series,
             "y": y,
-            "axes": {**figure.axes, _RUN: _run_axis(runs, shown)},
+            "axes": {**figure.axes, _RUN: _run_axis(runs, shown_runs)},
         }
     )
 
 
-def _run_axis(runs: ShownRuns, shown: Sequence[int]) -> AxisSpec:
-    order = sorted(shown, key=lambda run: run not in runs.published)
+def _run_axis(runs: ShownRuns, shown_runs: Sequence[int]) -> AxisSpec:
+    order = sorted(shown_runs, key=lambda run: run not in runs.published)
     return AxisSpec(
-        title="Run", labels={str(run): runs.names[run] for run in shown}, order=[*order]
+        title="Run", labels={str(run): runs.names[run] for run in shown_runs}, order=[*order]
     )

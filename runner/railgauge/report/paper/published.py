@@ -63,14 +63,15 @@ def _import(
         for result, of_source in zip(results, hosts, strict=True)
         for peak in of_source.peaks(entry.case for entry in result.planned)
     }
-    return store.import_run(
+    run = store.import_run(
         results[0].new,
         [entry for result in results for entry in result.planned],
         metrics,
         [outcome for result in results for outcome in result.outcomes],
         at=at,
-        peaks=peaks.values(),
     )
+    store.add_peaks(run, peaks.values())
+    return run
 
 
 def _refuse_twice(sources: Sequence[PublishedSource], results: Sequence[CsvResults]) -> None:

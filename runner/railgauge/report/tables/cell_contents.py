@@ -137,9 +137,9 @@ class ContentMaker:
         index = source.reference
         other_summary = None if index is None else self._summaries.get(index)
         if index is None or other_summary is None:
-            said = None if index is None else self._series[index].published
-            if said is not None and said.absence is not None:
-                remarks.append(Remark(f"{column.against}: {said.absence}"))
+            statement = None if index is None else self._series[index].published
+            if statement is not None and statement.absence is not None:
+                remarks.append(Remark(f"{column.against}: {statement.absence}"))
             else:
                 where = f"{column.against}, all else being equal"
                 remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
@@ -283,8 +283,8 @@ class CellMaker:
         per_unit = self._scales[units]
         if numbers is None or per_unit is None:
             series = content.series
-            said = None if series is None else series.published
-            return said.absence or self._missing if said is not None else self._missing
+            statement = None if series is None else series.published
+            return statement.absence or self._missing if statement is not None else self._missing
         if not numbers:
             return NOT_DEFINED
         digits = _decimals(column, content, float(per_unit))

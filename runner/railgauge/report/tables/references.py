@@ -173,23 +173,23 @@ def _published_interval(
     spread isn't known is taken for exact.
     """
     (series, summary), (_, other) = measured, reference
-    nothing = (None, None)
+    no_ends = (None, None)
     base = value_of(other, column.statistic)
     if base is None or series.published is not None:
-        return nothing
+        return no_ends
     if other.stdev is not None:
         is_difference = column.compared == "difference" and column.statistic == "arithmetic_mean"
         if not is_difference or min(summary.n, other.n) < LEAST_FOR_INTERVAL:
-            return nothing
+            return no_ends
         difference = mean_difference_interval(sample_mean(other), sample_mean(summary))
-        return nothing if difference is None else (difference.low, difference.high)
+        return no_ends if difference is None else (difference.low, difference.high)
     interval = interval_of(series, summary, column.statistic)
     if interval is None:
-        return nothing
+        return no_ends
     if column.compared == "difference":
         return interval.low - base, interval.high - base
     if base <= 0:
-        return nothing
+        return no_ends
     less = 1.0 if column.compared == "change" else 0.0
     return interval.low / base - less, interval.high / base - less
 
