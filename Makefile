@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers names check schema lock clean \
-	gallery gallery-database bench house
+	gallery gallery-database papers bench house
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -93,6 +93,10 @@ house: setup-dev
 schema: setup
 	$(MAKE) -C engines describe OUT=../schema/engines.json
 	$(BIN)/python -m tests.support.schemas schema
+
+# docs/originals.md's list of the papers' tables and figures; a test checks that it isn't stale.
+papers: setup-dev
+	$(BIN)/python -m tests.support.paper_list
 
 # docs/gallery, of the database that is kept there; tests check that it isn't stale.
 gallery: setup-dev

@@ -436,11 +436,27 @@ CREATE TABLE protocol_log (
  WITHOUT ROWID
 
 ;
+CREATE TABLE published_value (
+	run_case_id INTEGER NOT NULL, 
+	number INTEGER NOT NULL, 
+	metric_id INTEGER NOT NULL, 
+	replications INTEGER, 
+	stdev FLOAT, 
+	minimum FLOAT, 
+	maximum FLOAT, 
+	absence TEXT, 
+	CONSTRAINT pk_published_value PRIMARY KEY (run_case_id, number, metric_id), 
+	CONSTRAINT fk_published_value_run_case_id_number FOREIGN KEY(run_case_id, number) REFERENCES replication (run_case_id, number), 
+	CONSTRAINT fk_published_value_metric_id FOREIGN KEY(metric_id) REFERENCES metric (id)
+)
+ WITHOUT ROWID
+
+;
 CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0010');
+INSERT INTO "railgauge_schema" VALUES('0011');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 

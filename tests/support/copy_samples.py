@@ -29,7 +29,7 @@ from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.base.systemlog import PortLog
 from railgauge.store import Store
 from railgauge.store.copy_tables import TABLES, refers_to
-from railgauge.store.records import Launch, MetricInfo, PlannedCase
+from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, PublishedValue
 
 METRICS = {
     "udp": {
@@ -59,12 +59,24 @@ CERTIFICATE = Certificate(
 
 
 def fill(store: Store) -> list[int]:
-    """Store two runs that together have rows in every table, a baseline and a certificate.
+    """Store three runs that together have rows in every table, a baseline and a certificate.
 
     Return the runs' ids.
     """
     store.add_certificate(CERTIFICATE)
-    return [stored_links(store), stored_group(store)]
+    return [stored_links(store), stored_group(store), stored_published(store)]
+
+
+def stored_published(store: Store) -> int:
+    """Store an imported run: a mean of ten, and a value that is lost in its source."""
+    said = {
+        "throughput": PublishedValue(10, 0.5, 1.0, 4.0),
+        "loss_rate": PublishedValue(absence="lost"),
+    }
+    new = replace(RUN, origin="imported")
+    outcome = Outcome(1, None, {"throughput": 3.0}, published=said)
+    results = [("stream", case().key, outcome)]
+    return store.import_run(new, planned(case(), replications=1), METRICS, results)
 
 
 def stored_links(store: Store) -> int:

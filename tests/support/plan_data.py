@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from tests.support import report_data
 from tests.support.log_samples import system_log
@@ -25,12 +26,13 @@ _FACTORS = (1.0, 1.25, 4.0)
 _USUAL = {"bit/s": 1e9, "s": 1e-5}
 
 
-def store_plan(store: Store, name: str) -> tuple[int, Catalogue]:
-    """Store a run of plans/NAME.yaml with all its cases, metrics, traces and system logs.
+def store_plan(store: Store, plan: str | Path) -> tuple[int, Catalogue]:
+    """Store a run of plans/NAME.yaml, or of a plan's file, with all its cases, metrics and logs.
 
     Returns its id and the plan's catalogue of engines.
     """
-    loaded = load_plan(folder("plans") / f"{name}.yaml")
+    path = plan if isinstance(plan, Path) else folder("plans") / f"{plan}.yaml"
+    loaded = load_plan(path)
     tests = expand(loaded)
     planned = [
         PlannedCase(expanded.test.name, case, len(_FACTORS))
@@ -39,7 +41,7 @@ def store_plan(store: Store, name: str) -> tuple[int, Catalogue]:
     ]
     engines = {entry.case.engine: loaded.catalogue.engine(entry.case.engine) for entry in planned}
     infos = {engine: _metrics(info) for engine, info in engines.items()}
-    new = replace(RUN, plan=name, plan_text=loaded.text, files={})
+    new = replace(RUN, plan=loaded.plan.name, plan_text=loaded.text, files={})
     run = store.begin_run(new, planned, infos)
     hosts = dict.fromkeys(host for entry in planned for host in _hosts(entry.case))
     for phase in ("before", "after"):

@@ -18,6 +18,7 @@ from railgauge.plan.catalogue.external_model import ExternalEngine
 from railgauge.plan.model import HostsFile, Plan
 from railgauge.plan.validation import StrictModel
 from railgauge.report.definition.definition_model import Spec
+from railgauge.report.paper.paper_model import Paper
 from railgauge.store.migrate import NEWEST, run_migrations
 
 _MODELS: dict[str, tuple[type[StrictModel], str]] = {
@@ -26,6 +27,7 @@ _MODELS: dict[str, tuple[type[StrictModel], str]] = {
     "external_engine.schema.json": (ExternalEngine, "railgauge external engine"),
     "testbed.schema.json": (Testbed, "railgauge testbed"),
     "report.schema.json": (Spec, "railgauge report definition"),
+    "paper.schema.json": (Paper, "railgauge paper definition"),
 }
 NAMES = (*_MODELS, NEWEST)
 

@@ -33,6 +33,7 @@ _COMMANDS = {
     "diff": ("diffing", "diff", "Tell what changed between two runs: facts, settings, results."),
     "history": ("history", "history", "Tell since when cases are faster or slower."),
     "report": ("reporting", "report", "Render runs to text, HTML, LaTeX and CSV."),
+    "paper": ("papers", "paper", "Make a paper's tables again, measured beside published."),
     "site": ("site", "site", "Make a static web page of all runs, cases and changes."),
     "import": ("importing", "import_group", "Put other people's results into the database."),
     "export": ("exporting", "export_group", "Write runs in the formats of other programs."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,6 +19,7 @@ from railgauge.exchange.importing.csv_import import (
     parse_setting,
 )
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
+from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
 
@@ -89,37 +91,73 @@ def import_group() -> None:
     metavar="COLUMN",
     help="The column that says when each row was measured: ISO 8601 with its zone, or seconds.",
 )
+@click.option(
+    "--mean-of",
+    default="",
+    metavar="N-or-COLUMN",
+    help="Of how many replications each number is the mean, or the column that says it.",
+)
+@click.option(
+    "--stdev",
+    multiple=True,
+    metavar="METRIC=COLUMN:UNIT",
+    help="The column of a mean's sample standard deviation; so --minimum, --maximum.",
+)
+@click.option("--minimum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
+@click.option("--maximum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
+@click.option(
+    "--logged",
+    multiple=True,
+    metavar="COUNTER=COLUMN",
+    help="What a system log counted in a second, such as client/stat/interrupts/s=ints.",
+)
+@click.option(
+    "--hosts",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A hosts file with the links' hosts, their rates and what the hosts could do at most.",
+)
 @_at
 @labels
 @database
 def csv_command(
     file: Path,
-    metrics: tuple[str, ...],
-    parameters: tuple[str, ...],
     settings: tuple[str, ...],
+    hosts: Path | None,
     at: float | None,
     labels: dict[str, str],
     where: str,
-    **names: str,
+    **columns: Any,
 ) -> None:
     """Store the rows of the CSV FILE as a run; empty cells and `---` are no measurement.
 
+    Cells with `lost`, `impossible` or `not measured` are none either, and tables say so.
+
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
-    if not any((metrics, parameters, settings, *names.values())):
+    if not any((settings, hosts, *columns.values())):
         _import_exported(file, at, labels, where)
         return
-    if not names["engine"] or not metrics:
+    if not columns["engine"] or not columns["metrics"]:
         raise InputError("say --engine and --metric, or FILE alone for one of railgauge export csv")
-    mapping = CsvMapping(
-        metrics=[parse_binding(text) for text in metrics],
-        parameters=[parse_binding(text) for text in parameters],
-        fixed=_settings(settings),
-        **names,
-    )
+    # Options that may be repeated name columns, the others are names themselves.
+    bound: dict[str, Any] = {
+        name: value if isinstance(value, str) else [parse_binding(text) for text in value]
+        for name, value in columns.items()
+    }
+    mapping = CsvMapping(fixed=_settings(settings), **bound)
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        result = import_csv(store, file, mapping, catalogue=catalogue, at=at, labels=labels)
+        imported_hosts = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
+        result = import_csv(
+            store,
+            file,
+            mapping,
+            catalogue=catalogue,
+            at=at,
+            labels=labels,
+            hosts=imported_hosts,
+        )
         _warn_of_start(store, result.run, at)
     click.echo(
         f"run {result.run}: {result.values} values of {result.cases} cases "

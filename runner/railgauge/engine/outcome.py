@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.cases import Value
 
 Status = Literal["ok", "failed", "suspect"]
+# Why a published table has no number in a cell: it is lost in what is left of the source, it can't
+# be measured at all, or nobody did.
+Absence = Literal["lost", "impossible", "not measured"]
+ABSENCES: tuple[Absence, ...] = get_args(Absence)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedValue:
+    """What a source says of a number that it printed, or why it printed none.
+
+    The number is the arithmetic mean of so many `replications` (None: the source doesn't say), with
+    their sample standard deviation, least and greatest value, in the metric's base unit, where it
+    tells them. With an `absence` there is no number.
+    """
+
+    replications: int | None = None
+    stdev: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    absence: Absence | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -37,6 +57,7 @@ class Outcome:
     the client's first, or by rank; `ports` of the equipment between them. A suspect one has been
     measured, but has `suspicions`. `user_time` is the user CPU time (s) of somebody else's program,
     whether or not its metrics have it: not stored, but what others used is derived from it.
+    `published` is what the source of an imported one says of its metrics.
     """
 
     replication: int
@@ -52,3 +73,4 @@ class Outcome:
     ports: tuple[PortLog, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
     user_time: float | None = None
+    published: Mapping[str, PublishedValue] = field(default_factory=dict)

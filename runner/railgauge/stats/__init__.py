@@ -11,6 +11,7 @@ from railgauge.stats.interval import (
     median_interval,
 )
 from railgauge.stats.judgement import Change
+from railgauge.stats.mean_difference import SampleMean, mean_difference_interval
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.oddities import Oddities, oddities
 from railgauge.stats.outliers import OUTLIER_RANGES, outliers
@@ -56,6 +57,7 @@ __all__ = [
     "Interval",
     "MetricKind",
     "Oddities",
+    "SampleMean",
     "Shortfalls",
     "Side",
     "StopRule",
@@ -69,6 +71,7 @@ __all__ = [
     "difference_interval",
     "find_shortfalls",
     "harmonic_interval",
+    "mean_difference_interval",
     "mean_interval",
     "median_interval",
     "narrow_enough",

@@ -67,7 +67,23 @@ class Copied:
     differences: list[str] = field(default_factory=list)
 
 
-def copy(source: Store, target: Store, tell: Callable[[str], None] = lambda _: None) -> Copied:
+def copy_runs(source: Store, target: Store, run_ids: Collection[int]) -> None:
+    """Copy these runs, and all certificates, to an empty database, where they keep their ids."""
+    with source.reading() as old, _explained_as(source.name, old):
+        translator = Translator(old)
+        query = select(_RUN).where(_RUN.c.id.in_(run_ids)).order_by(_RUN.c.id)
+        for run in old.execute(query).all():
+            _RunCopier(old, translator, run, target, Copied(), _nobody, keep_id=True).copy()
+            translator.forget()
+        for certificate in stored_certificates(old):
+            target.add_certificate(certificate)
+
+
+def _nobody(_: str) -> None:
+    """Tell nobody."""
+
+
+def copy(source: Store, target: Store, tell: Callable[[str], None] = _nobody) -> Copied:
     """Copy all of the source's runs, baselines and certificates to the target; tell of each run.
 
     What the target has already is compared and stays. InputError when both are one database, or
@@ -137,8 +153,9 @@ class _RunCopier:
     target: Store
     copied: Copied
     tell: Callable[[str], None]
-    left_out: Collection[tuple[int, int]]
+    left_out: Collection[tuple[int, int]] = ()
     differences: list[str] = field(default_factory=list)
+    keep_id: bool = False
 
     def copy(self) -> int:
         """Copy the run, or what of it is missing; return its id in the target."""
@@ -170,6 +187,8 @@ class _RunCopier:
         """Store the run as one that isn't finished, with its cases in their order."""
         (values,) = self.translator.rows(new, _RUN, [self.run], {})
         values |= {"state": "unfinished", "ended_at": None}
+        if self.keep_id:
+            values["id"] = self.run.id
         (run_id,) = insert_with_ids(new, _RUN, [values])
         self._compare_cases(new, run_id)
         return run_id

@@ -318,6 +318,32 @@ class Measurement(Base):
     value: Mapped[float]
 
 
+class PublishedValueRow(Base):
+    """What the source of an imported value says of it: of how many replications it is the mean.
+
+    With an `absence` (lost, impossible, not measured) there is no value of that metric.
+    """
+
+    __tablename__ = "published_value"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
+        ),
+        {"sqlite_with_rowid": False},
+    )
+
+    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    metric_id: Mapped[int] = mapped_column(
+        ForeignKey("metric.id"), primary_key=True, autoincrement=False
+    )
+    replications: Mapped[int | None]
+    stdev: Mapped[float | None]
+    minimum: Mapped[float | None]
+    maximum: Mapped[float | None]
+    absence: Mapped[str | None]
+
+
 class TraceRow(Base):
     """A replication's per-packet trace: `data` is what `railgauge.base.trace.unpack` reads."""
 

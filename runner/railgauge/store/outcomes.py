@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import Connection, func, insert, select
 
 from railgauge.base.errors import StoreError
 from railgauge.store.checksums import checksum
-from railgauge.store.models import LaunchRow, Measurement, Replication
+from railgauge.store.models import LaunchRow, Measurement, PublishedValueRow, Replication
 from railgauge.store.records import Launch, Outcome
 from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
 
@@ -79,6 +79,7 @@ def _insert_chunk(
     keys: list[tuple[int, int]] = []
     replications: list[dict[str, object]] = []
     values: list[dict[str, object]] = []
+    published: list[dict[str, object]] = []
     for test, case_key, outcome in outcomes:
         run_case_id, engine = run_case(run, test, case_key)
         number = _number(run_case_id, outcome, lowest)
@@ -115,9 +116,30 @@ def _insert_chunk(
             }
             for name, value in outcome.metrics.items()
         ]
+        published += _published(metrics, run_case_id, number, outcome)
     insert_rows(connection, Replication, replications)
     insert_rows(connection, Measurement, values)
+    insert_rows(connection, PublishedValueRow, published)
     return keys
+
+
+def _published(
+    metrics: Mapping[str, tuple[int, str]], run_case_id: int, number: int, outcome: Outcome
+) -> list[dict[str, object]]:
+    """Return the rows of what the source of an imported outcome says of its values."""
+    return [
+        {
+            "run_case_id": run_case_id,
+            "number": number,
+            "metric_id": metrics[name][0],
+            "replications": value.replications,
+            "stdev": value.stdev,
+            "minimum": value.minimum,
+            "maximum": value.maximum,
+            "absence": value.absence,
+        }
+        for name, value in outcome.published.items()
+    ]
 
 
 def _lowest_numbers(connection: Connection, run_cases: Iterable[int]) -> dict[int, int]:

@@ -16,6 +16,7 @@ from railgauge.base.systemlog import Suspicion as Suspicion
 from railgauge.base.systemlog import SystemLog as SystemLog
 from railgauge.engine.outcome import Launch as Launch
 from railgauge.engine.outcome import Outcome as Outcome
+from railgauge.engine.outcome import PublishedValue as PublishedValue
 from railgauge.engine.outcome import Status as Status
 from railgauge.hosts.peaks import Peak as Peak
 from railgauge.plan.cases import Case
@@ -188,7 +189,8 @@ class Series:
     `values` float64 (n,) in base units, `suspect` bool (n,); warm-ups are left out. `failed` counts
     the replications that failed, `planned` those the plan asked for. A case of which nothing was
     measured (yet) has n = 0; `skipped` says why it wasn't, if it was left out on purpose. `least`,
-    `rule` and `ended` are as in PlannedCase, `kind` as in MetricInfo.
+    `rule` and `ended` are as in PlannedCase, `kind` as in MetricInfo. `published` is what the
+    source of an imported value says: then `values` has the mean that it printed, or nothing.
     """
 
     run: int
@@ -207,6 +209,7 @@ class Series:
     rule: str = ""
     ended: str = ""
     kind: str = ""
+    published: PublishedValue | None = None
 
     @property
     def timed(self) -> bool:

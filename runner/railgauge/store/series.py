@@ -11,9 +11,18 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.base.collector import collector_off
+from railgauge.engine.outcome import ABSENCES, PublishedValue
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.result_metrics import shipped_kind
-from railgauge.store.models import BenchCase, Measurement, Metric, Replication, RunCase, RunMetric
+from railgauge.store.models import (
+    BenchCase,
+    Measurement,
+    Metric,
+    PublishedValueRow,
+    Replication,
+    RunCase,
+    RunMetric,
+)
 from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, find_run, make_cases
 from railgauge.store.records import Series
 
@@ -39,6 +48,7 @@ class MeasuredCase:
         metric: Any,
         values: NDArray[np.float64],
         suspect: NDArray[np.bool_],
+        published: PublishedValue | None = None,
     ) -> Series:
         """Return the series of a metric, of which its row in the database is given.
 
@@ -61,7 +71,13 @@ class MeasuredCase:
             rule=self.rule or "",
             ended=self.ended or "",
             kind=metric.kind or shipped_kind(self.case.engine, metric.name, metric.unit),
+            published=published or self._absence(),
         )
+
+    def _absence(self) -> PublishedValue | None:
+        """Return why a published table has nothing of the case, if that is why it is left out."""
+        absence = next((word for word in ABSENCES if word == self.skipped), None)
+        return None if absence is None else PublishedValue(absence=absence)
 
 
 # run_case id -> metric id -> values and which of them are suspect, by number of replication
@@ -111,6 +127,19 @@ _VALUES, _NUMBERS = (
     for column in (Measurement.value, Measurement.number)
 )
 _COUNTED = _of_metric(select(RunCase.id, func.count())).group_by(RunCase.id).order_by(RunCase.id)
+_PUBLISHED = (
+    select(
+        PublishedValueRow.run_case_id,
+        PublishedValueRow.metric_id,
+        PublishedValueRow.replications,
+        PublishedValueRow.stdev,
+        PublishedValueRow.minimum,
+        PublishedValueRow.maximum,
+        PublishedValueRow.absence,
+    )
+    .join(RunCase, RunCase.id == PublishedValueRow.run_case_id)
+    .where(RunCase.run_id == bindparam("run_id"))
+)
 _LASTS = (
     select(
         RunCase.id,
@@ -153,26 +182,48 @@ def _run_series(
     metrics: Collection[str] | None,
     case_cache: dict[int, Case],
 ) -> list[Series]:
-    plan = find_run(connection, run_id).plan
+    run = find_run(connection, run_id)
+    plan = run.plan
     cases = _cases(connection, run_id, case_cache)
     infos = _metrics(connection, run_id, metrics)
     suspects = _exceptions(connection, run_id, cases)
     values_by_case = _values(connection, run_id, infos, suspects)
+    no_values = (np.zeros(0), np.zeros(0, dtype=np.bool_))
+    # Only what others measured has any: to look for none among a million cases takes a while.
+    published = _published(connection, run_id, infos) if run.origin == "imported" else {}
+    for (run_case_id, metric_id), absent in published.items():
+        if absent.absence is not None:
+            values_by_case.setdefault(run_case_id, {})[metric_id] = no_values
     expected = _expected(cases, infos, values_by_case, named=metrics is not None)
     excluded = (
         _cases_with_other_metrics(connection, run_id, cases, values_by_case)
         if metrics is not None
         else set()
     )
-    no_values = (np.zeros(0), np.zeros(0, dtype=np.bool_))
     series = []
     for row in cases.values():
         if row.id in excluded:
             continue
-        values_of = values_by_case.get(row.id) or dict.fromkeys(expected[row.test], no_values)
+        # Of an imported run, a test may be of several engines.
+        own = [name for name in expected[row.test] if infos[name].engine == row.case.engine]
+        values_of = values_by_case.get(row.id) or dict.fromkeys(own, no_values)
         for metric_id, (values, suspect) in values_of.items():
-            series.append(row.series(run_id, plan, infos[metric_id], values, suspect))
+            published_value = published.get((row.id, metric_id))
+            series.append(
+                row.series(run_id, plan, infos[metric_id], values, suspect, published_value)
+            )
     return series
+
+
+def _published(
+    connection: Connection, run_id: int, infos: Mapping[int, Any]
+) -> dict[tuple[int, int], PublishedValue]:
+    """Return what sources say of the run's values, by run case and metric."""
+    return {
+        (run_case_id, metric_id): PublishedValue(*published_value)
+        for run_case_id, metric_id, *published_value in fetch(connection, _PUBLISHED, run_id=run_id)
+        if metric_id in infos
+    }
 
 
 def _expected(

@@ -275,6 +275,7 @@ class Store(Database):
     drop_baseline = writing(delete_baseline)
     add_certificate = writing(insert_certificate)
     add_facts = writing(write.insert_facts)
+    settle_imported = writing(write.settle_imported)
 
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:

@@ -289,6 +289,12 @@ def set_state(connection: Connection, run_id: int, state: RunState) -> None:
     connection.execute(update(Run).where(Run.id == run_id).values(state=state, ended_at=ended_at))
 
 
+def settle_imported(connection: Connection, run_id: int) -> None:
+    """Let an imported run have ended when it began, by no controller: so it is always the same."""
+    settled = update(Run).where(Run.id == run_id)
+    connection.execute(settled.values(ended_at=Run.started_at, controller="", directory=""))
+
+
 def chunks(items: Iterable[_T], most: int = _ROWS) -> Iterator[list[_T]]:
     """Yield `items` in lists of `most`, which is what one statement is given at once."""
     rest = iter(items)

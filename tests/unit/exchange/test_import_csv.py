@@ -19,9 +19,11 @@ from railgauge.exchange.importing.csv_import import (
     parse_binding,
     parse_setting,
 )
+from railgauge.exchange.importing.imported_hosts import read_imported_hosts
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
+from railgauge.store.records import PublishedValue
 
 MAPPING = CsvMapping(
     engine="udp",
@@ -292,3 +294,97 @@ def test_a_binding_that_names_nothing_is_refused(text: str) -> None:
 def test_a_setting_that_names_nothing_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="NAME=VALUE"):
         parse_setting(text)
+
+
+MEANS = replace(MAPPING, mean_of="10", stdev=[Binding("throughput", "sd:Mbit/s")])
+
+
+def test_a_published_mean_says_of_how_many_it_is(importer: Importer) -> None:
+    result = importer("bytes,link,mbps,sd\n64,a,10.5,0.25\n1460,a,20.5,\n9000,a,lost,\n", MEANS)
+    known, bare, lost = importer.store.series([result.run], ["throughput"])
+    assert known.values.tolist() == [10.5e6]
+    assert known.published == PublishedValue(10, 0.25e6)
+    assert bare.published == PublishedValue(10)
+    assert lost.values.tolist() == []
+    assert lost.published == PublishedValue(absence="lost")
+    assert (result.replications, result.values, result.blanks) == (2, 2, 1)
+
+
+def test_a_column_may_say_of_how_many(importer: Importer) -> None:
+    mapping = replace(MAPPING, mean_of="n")
+    result = importer("bytes,link,mbps,n\n64,a,1,3\n1460,a,2,---\n", mapping)
+    series = importer.store.series([result.run], ["throughput"])
+    assert [each.published for each in series] == [PublishedValue(3), None]
+
+
+def test_what_a_row_lacks_beside_others_says_why(importer: Importer) -> None:
+    mapping = replace(MAPPING, metrics=[*MAPPING.metrics, Binding("lost_packets", "lost")])
+    result = importer("bytes,link,mbps,lost\n64,a,1,not measured\n", mapping)
+    rate, lost = importer.store.series([result.run], ["throughput", "lost_packets"])
+    assert (rate.values.tolist(), rate.published) == ([1e6], None)
+    assert lost.published == PublishedValue(absence="not measured")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("bytes,link,mbps,sd\n64,a,1,-1\n", "2:8: a standard deviation is 0 or more"),
+        ("bytes,link,mbps,sd\n64,a,1,x\n", "2:8: 'stdev of throughput': 'x' is not a number"),
+        (
+            "bytes,link,mbps,sd\n64,a,1,\n64,a,2,\n",
+            "3:1: line 2 has this case already: a mean has one row",
+        ),
+    ],
+)
+def test_mistakes_in_means_are_told(importer: Importer, content: str, message: str) -> None:
+    (told,) = importer.problems(content, MEANS)
+    assert told.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        (replace(MEANS, mean_of=""), "the stdev is that of a mean"),
+        (replace(MEANS, stdev=[Binding("jitter", "sd:s")]), "no column is named as the metric"),
+        (replace(MAPPING, logged=[Binding("stat/interrupts", "n")]), "is not what a system log"),
+    ],
+)
+def test_a_mapping_of_means_that_is_wrong_is_told(
+    importer: Importer, mapping: CsvMapping, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        importer("bytes,link,mbps,sd,n\n64,a,1,1,1\n", mapping)
+
+
+HOSTS = """\
+hosts:
+  n1: {address: 10.0.0.1, ssh: n1.example.org, peaks: {network: 1Gbit/s}}
+  n2: {address: 10.0.0.2, ssh: n2.example.org}
+links:
+  there: {from: n1, to: n2, rate: 100Mbit/s}
+"""
+
+
+def test_a_hosts_file_says_whose_links_and_peaks_they_are(
+    importer: Importer, tmp_path: Path
+) -> None:
+    (tmp_path / "hosts.yaml").write_text(HOSTS, encoding="utf-8")
+    hosts = read_imported_hosts(tmp_path / "hosts.yaml")
+    counted = [Binding("server/stat/interrupts/s", "ints")]
+    importer.path.write_text("bytes,link,mbps,ints\n64,there,1,4395\n", encoding="utf-8")
+    mapping = replace(MAPPING, logged=counted)
+    run = import_csv(
+        importer.store, importer.path, mapping, catalogue=importer.catalogue, hosts=hosts
+    ).run
+    (case,) = importer.store.run(run).cases
+    assert (case.case.client, case.case.server) == ("n1", "n2")
+    peaks = {(peak.host, peak.resource): peak.value for peak in importer.store.peaks(run)}
+    assert peaks == {("n1", "network"): 1e9, ("there", "rate"): 1e8}
+    (log,) = importer.store.logs(run)
+    assert (log.log.host, log.log.elapsed) == ("n2", 1.0)
+    assert log.log.counts == {"stat/interrupts": 4395}
+    importer.path.write_text("bytes,link,mbps,ints\n64,elsewhere,1,1\n", encoding="utf-8")
+    with pytest.raises(FileProblems, match="no link and no host 'elsewhere'"):
+        import_csv(
+            importer.store, importer.path, mapping, catalogue=importer.catalogue, hosts=hosts
+        )

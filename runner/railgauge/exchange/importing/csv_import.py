@@ -1,8 +1,9 @@
 """Puts results that others measured, in a CSV file, into the database as an imported run.
 
-A row is one replication of one case. The mapping says what the columns mean; what the file and
-the mapping don't say stays unknown: parameters are not filled with an engine's defaults, nor
-are a link's two hosts guessed from its name (`client` is then the link's name, `server` None).
+A row is one replication of one case, or the mean of several that a paper has printed. The mapping
+says what the columns mean; what the file and the mapping don't say stays unknown: parameters are
+not filled with an engine's defaults, nor are a link's two hosts guessed from its name (`client` is
+then the link's name, `server` None).
 """
 
 from __future__ import annotations
@@ -10,20 +11,30 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.suggestion import suggest
+from railgauge.base.systemlog import SystemLog
 from railgauge.base.units import DISPLAY, parse_moment
+from railgauge.engine.outcome import ABSENCES
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
+from railgauge.exchange.importing.imported_hosts import NO_HOSTS, ImportedHosts
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.exchange.importing.value_text import parse_number
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
-from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
+from railgauge.store.records import (
+    MetricInfo,
+    NewRun,
+    Outcome,
+    PlannedCase,
+    PublishedValue,
+    imported_run,
+)
 from railgauge.store.store import Store
 
 # What stands for "no measurement" in a metric's cell, as in the tables of papers.
@@ -32,6 +43,11 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?", re.ASC
 # More are of no help to anybody.
 _MOST_PROBLEMS = 50
 _COUNTS = ("", "1")
+_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
+# client/stat/interrupts/s: whose log, which counter, of a second.
+_LOGGED = re.compile(r"(client|server)/(\S+)/s")
+# What a published mean may have beside it: the name of a field of PublishedValue.
+_BESIDE = ("stdev", "minimum", "maximum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +65,10 @@ class CsvMapping:
     `fixed` are parameters with the same value in all rows, as a plan writes them (`mode: stream`).
     The link is named by a column (`link`) or is `link_name` everywhere. An empty `plan` is
     the file's name without its ending, an empty `test` the engine's name. `started_at` is the
-    column that says when each row was measured, empty where none does.
+    column that says when each row was measured, empty where none does. `mean_of` is of how many
+    replications each number is the arithmetic mean, or the column that says it; `stdev`, `minimum`
+    and `maximum` are columns of what is published of these replications. `logged` are columns of
+    what system logs counted in a second, by their names in tables (`client/stat/interrupts/s`).
     """
 
     engine: str
@@ -61,6 +80,11 @@ class CsvMapping:
     plan: str = ""
     test: str = ""
     started_at: str = ""
+    mean_of: str = ""
+    stdev: Sequence[Binding] = ()
+    minimum: Sequence[Binding] = ()
+    maximum: Sequence[Binding] = ()
+    logged: Sequence[Binding] = ()
 
 
 def parse_binding(text: str) -> Binding:
@@ -79,6 +103,56 @@ def parse_setting(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+@dataclass(frozen=True, slots=True)
+class CsvResults:
+    """What a file holds: cases, metrics and outcomes as the store takes them, and how many."""
+
+    new: NewRun
+    planned: Sequence[PlannedCase]
+    metrics: Mapping[str, Mapping[str, MetricInfo]]
+    outcomes: Sequence[tuple[str, str, Outcome]]
+    rows: int
+    blanks: int
+
+    @property
+    def values(self) -> int:
+        """How many numbers there are."""
+        return sum(len(outcome.metrics) for *_, outcome in self.outcomes)
+
+
+def read_csv(
+    path: Path, mapping: CsvMapping, *, catalogue: Catalogue, hosts: ImportedHosts = NO_HOSTS
+) -> CsvResults:
+    """Return the file's rows as results; errors as of `import_csv`."""
+    engine = _engine(catalogue, mapping.engine)
+    file = CsvFile(path)
+    rows = _Reader(file, mapping, engine, hosts).read()
+    cases = _by_case(rows)
+    if not any(row.metrics for row in rows):
+        raise InputError(f"{path} holds no measurement in the columns of the metrics")
+    test = mapping.test or engine.name
+    outcomes = [
+        (test, key, _outcome(number, row))
+        for key, group in cases.items()
+        for number, row in enumerate(group, 1)
+        if row.metrics
+    ]
+    metrics = result_metrics(engine)
+    names = [binding.name for binding in mapping.metrics]
+    planned = [
+        PlannedCase(test, group[0].case, len(group), group[0].absence) for group in cases.values()
+    ]
+    values = sum(len(row.metrics) for row in rows)
+    return CsvResults(
+        new=imported_run(mapping.plan or path.stem, path),
+        planned=planned,
+        metrics={engine.name: {name: MetricInfo.of(metrics[name]) for name in names}},
+        outcomes=outcomes,
+        rows=len(rows),
+        blanks=len(rows) * len(mapping.metrics) - values,
+    )
+
+
 def import_csv(
     store: Store,
     path: Path,
@@ -87,47 +161,37 @@ def import_csv(
     catalogue: Catalogue,
     at: float | None = None,
     labels: Mapping[str, str] | None = None,
+    hosts: ImportedHosts = NO_HOSTS,
 ) -> ImportResult:
     """Store the file's rows as one imported run, all or nothing.
 
-    Rows of the same case become its replications 1, 2, 3, …. A metric's cell that is empty or
-    `---` is no measurement; a row of such cells is no replication. `at` is when it was measured
-    (see `Store.import_run`). InputError for a mapping that is wrong, FileProblems for a file that
-    is, with every mistake in it.
+    Rows of the same case become its replications 1, 2, 3, …, unless they are means. A metric's cell
+    that is empty or `---` is no measurement, and one with a word of ABSENCES says why; a row
+    without a number is no replication. `at` is when it was measured (see `Store.import_run`),
+    `hosts` are those of the links. InputError for a mapping that is wrong, FileProblems for a file
+    that is, with every mistake in it.
     """
-    engine = _engine(catalogue, mapping.engine)
-    file = CsvFile(path)
-    rows = _Reader(file, mapping, engine).read()
-    cases = _by_case(rows)
-    if not cases:
-        raise InputError(f"{path} holds no measurement in the columns of the metrics")
-    test = mapping.test or engine.name
-    outcomes = [
-        (test, key, Outcome(number, row.started_at, row.metrics))
-        for key, group in cases.items()
-        for number, row in enumerate(group, 1)
-    ]
+    results = read_csv(path, mapping, catalogue=catalogue, hosts=hosts)
     run = store.import_run(
-        imported_run(mapping.plan or path.stem, path, labels=labels),
-        [PlannedCase(test, group[0].case, len(group)) for group in cases.values()],
-        {engine.name: _infos(engine, mapping)},
-        outcomes,
+        replace(results.new, labels=labels or {}),
+        results.planned,
+        results.metrics,
+        results.outcomes,
         at=at,
     )
-    values = sum(len(row.metrics) for row in rows)
+    store.add_peaks(run, hosts.peaks(entry.case for entry in results.planned))
     return ImportResult(
         run=run,
-        cases=len(cases),
-        rows=len(rows),
-        replications=len(outcomes),
-        values=values,
-        blanks=len(rows) * len(mapping.metrics) - values,
+        cases=len({key for _, key, _ in results.outcomes}),
+        rows=results.rows,
+        replications=len(results.outcomes),
+        values=results.values,
+        blanks=results.blanks,
     )
 
 
-def _infos(engine: EngineInfo, mapping: CsvMapping) -> dict[str, MetricInfo]:
-    metrics = result_metrics(engine)
-    return {binding.name: MetricInfo.of(metrics[binding.name]) for binding in mapping.metrics}
+def _outcome(number: int, row: _Row) -> Outcome:
+    return Outcome(number, row.started_at, row.metrics, logs=row.logs(), published=row.published)
 
 
 def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
@@ -142,13 +206,31 @@ class _Row:
     case: Case
     started_at: float | None
     metrics: Mapping[str, float]
+    published: Mapping[str, PublishedValue]
+    counts: Mapping[str, Mapping[str, int]]
+
+    @property
+    def absence(self) -> str:
+        """Why nothing of the row is a number, if the file says so."""
+        if self.metrics:
+            return ""
+        return next((value.absence for value in self.published.values() if value.absence), "")
+
+    def logs(self) -> tuple[SystemLog, ...]:
+        """Return what was counted in a second on each side."""
+        hosts = {"client": self.case.client, "server": self.case.server}
+        return tuple(
+            SystemLog(host, "replication", self.started_at or 0.0, 1.0, 100, counts, {})
+            for side, host in hosts.items()
+            if host is not None and (counts := self.counts.get(side))
+        )
 
 
 def _by_case(rows: Sequence[_Row]) -> Mapping[str, Sequence[_Row]]:
-    """Return the rows that hold a value, by case key."""
+    """Return the rows that hold a value, or say why they hold none, by case key."""
     cases: dict[str, list[_Row]] = {}
     for row in rows:
-        if row.metrics:
+        if row.metrics or row.absence:
             cases.setdefault(row.case.key, []).append(row)
     return cases
 
@@ -156,9 +238,12 @@ def _by_case(rows: Sequence[_Row]) -> Mapping[str, Sequence[_Row]]:
 class _Reader:
     """Turns rows of cells into cases and values, noting every mistake."""
 
-    def __init__(self, file: CsvFile, mapping: CsvMapping, engine: EngineInfo) -> None:
+    def __init__(
+        self, file: CsvFile, mapping: CsvMapping, engine: EngineInfo, hosts: ImportedHosts
+    ) -> None:
         self.file = file
         self.engine = engine
+        self.hosts = hosts
         self.problems: list[Problem] = []
         self.fixed = _fixed(mapping, engine)
         _check_names(mapping, engine)
@@ -167,30 +252,117 @@ class _Reader:
         self.started_at = self._column(mapping.started_at) if mapping.started_at else None
         self.parameters = [self._parameter(binding) for binding in mapping.parameters]
         self.metrics = [self._metric(binding) for binding in mapping.metrics]
+        self.mean_of = _number_of(mapping.mean_of)
+        self.mean_column = None
+        if mapping.mean_of and self.mean_of is None:
+            self.mean_column = self._column(mapping.mean_of)
+        self.beside = {
+            name: {binding.name: self._metric(binding) for binding in getattr(mapping, name)}
+            for name in _BESIDE
+        }
+        self.logged = [
+            (*_logged(binding.name), self._column(binding.source)) for binding in mapping.logged
+        ]
+        self.first_cells: dict[str, CsvCell] = {}
         self._raise_problems()
 
     def read(self) -> list[_Row]:
         rows = []
         for cells in self.file.rows:
-            link = self._link(cells)
-            parameters = dict(self.fixed)
-            for name, column, parse in self.parameters:
-                value = self._parse(cells[column], name, parse)
-                if value is not None:
-                    parameters[name] = value
-            metrics: dict[str, float] = {}
-            for name, column, scale in self.metrics:
-                cell = cells[column]
-                number = None if cell.text in BLANK else self._parse(cell, name, scale)
-                if number is not None:
-                    metrics[name] = float(number)
-            key = case_key(self.engine.name, link, link, None, parameters)
-            case = Case(key, self.engine.name, link, link, None, parameters)
-            rows.append(_Row(case, self._moment(cells), metrics))
+            rows.append(self._row(cells))
             if len(self.problems) >= _MOST_PROBLEMS:
                 break
         self._raise_problems()
         return rows
+
+    def _row(self, cells: Sequence[CsvCell]) -> _Row:
+        link = self._link(cells)
+        parameters = dict(self.fixed)
+        for name, column, parse in self.parameters:
+            value = self._parse(cells[column], name, parse)
+            if value is not None:
+                parameters[name] = value
+        metrics: dict[str, float] = {}
+        published: dict[str, PublishedValue] = {}
+        mean_of = self._mean_of(cells)
+        for name, column, scale in self.metrics:
+            cell = cells[column]
+            if cell.text in BLANK:
+                continue
+            absence = next((word for word in ABSENCES if word == cell.text), None)
+            if absence is not None:
+                published[name] = PublishedValue(absence=absence)
+            elif (number := self._parse(cell, name, scale)) is not None:
+                metrics[name] = float(number)
+                if mean_of is not None:
+                    published[name] = self._mean(cells, name, mean_of)
+        client, server = self._ends(cells, link)
+        key = case_key(self.engine.name, link, client, server, parameters)
+        case = Case(key, self.engine.name, link, client, server, parameters)
+        if published and self.first_cells.setdefault(key, cells[0]) is not cells[0]:
+            first = self.first_cells[key].line
+            self._report(cells[0], f"line {first} has this case already: a mean has one row")
+        counts = self._counts(cells)
+        if counts and not metrics:
+            self._report(
+                cells[0], "what was counted stands beside a metric, and there is none here"
+            )
+        return _Row(case, self._moment(cells), metrics, published, counts)
+
+    def _mean_of(self, cells: Sequence[CsvCell]) -> int | None:
+        """Return of how many replications the row's numbers are means; None: it doesn't say."""
+        if self.mean_column is None:
+            return self.mean_of
+        cell = cells[self.mean_column]
+        if cell.text in BLANK:
+            return None
+        number = _number_of(cell.text)
+        if number is None:
+            self._report(cell, f"{cell.text!r} is no number of replications: write 1, 2, 3 …")
+        return number
+
+    def _mean(self, cells: Sequence[CsvCell], name: str, mean_of: int) -> PublishedValue:
+        """Return what the row says of a mean and of how its replications spread."""
+        spread: dict[str, float] = {}
+        for beside, bindings in self.beside.items():
+            if name not in bindings:
+                continue
+            _, column, scale = bindings[name]
+            cell = cells[column]
+            if cell.text in BLANK:
+                continue
+            number = self._parse(cell, f"{beside} of {name}", scale)
+            if number is not None:
+                spread[beside] = float(number)
+                if beside == "stdev" and spread[beside] < 0:
+                    self._report(cell, "a standard deviation is 0 or more")
+        return PublishedValue(
+            mean_of, spread.get("stdev"), spread.get("minimum"), spread.get("maximum")
+        )
+
+    def _counts(self, cells: Sequence[CsvCell]) -> dict[str, dict[str, int]]:
+        """Return what system logs counted in a second, by side and counter."""
+        counts: dict[str, dict[str, int]] = {}
+        for side, counter, column in self.logged:
+            cell = cells[column]
+            if cell.text in BLANK or cell.text in ABSENCES:
+                continue
+            if _number_of(cell.text) is None:
+                self._report(cell, f"{cell.text!r} is no count: write a whole number, or ---")
+            else:
+                counts.setdefault(side, {})[counter] = int(cell.text)
+        return counts
+
+    def _ends(self, cells: Sequence[CsvCell], link: str) -> tuple[str, str | None]:
+        """Return the hosts of a link or, of a host, itself; a link nobody describes is its own."""
+        ends = self.hosts.ends(link)
+        if ends is None:
+            self._report(
+                cells[self.link or 0],
+                f"the hosts file has no link and no host {link!r}: add it there",
+            )
+            return link, None
+        return ends
 
     def _link(self, cells: Sequence[CsvCell]) -> str:
         if self.link is None:
@@ -254,7 +426,34 @@ class _Reader:
             raise FileProblems(self.problems)
 
 
+def _number_of(text: str) -> int | None:
+    return int(text) if _WHOLE.fullmatch(text) and int(text) else None
+
+
+def _logged(name: str) -> tuple[str, str]:
+    """Return the side and the counter in `client/stat/interrupts/s`."""
+    match = _LOGGED.fullmatch(name)
+    if match is None:
+        raise InputError(
+            f"{name!r} is not what a system log counted in a second: write such as"
+            " client/stat/interrupts/s=COLUMN"
+        )
+    return match[1], match[2]
+
+
+def _check_beside(mapping: CsvMapping) -> None:
+    """Refuse a spread of what isn't a mean."""
+    metrics = [binding.name for binding in mapping.metrics]
+    for kind in _BESIDE:
+        for binding in getattr(mapping, kind):
+            if not mapping.mean_of:
+                raise InputError(f"the {kind} is that of a mean: say of how many, mean-of 10")
+            if binding.name not in metrics:
+                raise InputError(f"{kind}: no column is named as the metric {binding.name!r}")
+
+
 def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
+    _check_beside(mapping)
     if not mapping.metrics:
         raise InputError("no column is named as a metric: say for example throughput=mbps:Mbit/s")
     if bool(mapping.link) == bool(mapping.link_name):

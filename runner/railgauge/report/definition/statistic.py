@@ -8,6 +8,7 @@ one that fits its metric.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from operator import attrgetter
@@ -16,9 +17,11 @@ from typing import Literal
 from railgauge.stats import (
     Average,
     Interval,
+    SampleMean,
     Summary,
     average_of,
     harmonic_interval,
+    mean_difference_interval,
     mean_interval,
 )
 from railgauge.store.records import Series
@@ -102,7 +105,7 @@ def common_average(all_series: Iterable[Series], unit: str) -> Average:
     """Return which mean fits values in the base unit `unit` that are shown together.
 
     Runs of one metric may differ in its kind, as one that is older than its engine's table lacks
-    it: then the unit tells. What is true of some series only (`timed`) is said of none.
+    it: then the unit tells. What is true of some series only (`timed`) is statement of none.
     """
     together = list(all_series)
     kinds = {series.kind for series in together}
@@ -126,7 +129,9 @@ def value_of(summary: Summary, statistic: str) -> float | None:
         return summary.mean
     if statistic == "mean":
         return None
-    return _getter(statistic)(summary)
+    value = _getter(statistic)(summary)
+    # Of a published mean most is unknown.
+    return None if value is not None and math.isnan(value) else value
 
 
 @lru_cache
@@ -143,8 +148,61 @@ def interval_of(series: Series, summary: Summary, statistic: str) -> Interval | 
         return summary.interval
     if summary.n < LEAST_FOR_INTERVAL:
         return None
+    if is_published_mean(series):
+        return _published_interval(summary) if statistic == "arithmetic_mean" else None
     of_mean = harmonic_interval if statistic == "harmonic_mean" else mean_interval
     return of_mean(series.values, series.level)
+
+
+def is_published_mean(series: Series) -> bool:
+    """Return whether the series is a number that somebody printed as a mean of several values."""
+    return series.published is not None and (series.published.replications or 1) > 1
+
+
+def summary_of(series: Series, summary: Summary) -> Summary:
+    """Return what is known of a series whose values come to `summary`.
+
+    A published mean of n has n, the mean, and what its source says of the spread; all else is NaN
+    or None: it has neither a median nor quartiles.
+    """
+    statement = series.published
+    if statement is None or not is_published_mean(series):
+        return summary
+    unknown, mean = math.nan, summary.mean
+    return Summary(
+        n=statement.replications or 1,
+        mean=mean,
+        median=unknown,
+        stdev=statement.stdev,
+        minimum=unknown if statement.minimum is None else statement.minimum,
+        maximum=unknown if statement.maximum is None else statement.maximum,
+        mean_absolute_deviation=unknown,
+        cv=statement.stdev / abs(mean) if statement.stdev is not None and mean else None,
+        lower_quartile=unknown,
+        upper_quartile=unknown,
+        outliers=0,
+        interval_low=None,
+        interval_high=None,
+        interval_level=None,
+        harmonic_mean=None,
+    )
+
+
+def sample_mean(summary: Summary) -> SampleMean:
+    """Return the arithmetic mean with the spread of its values, as far as it is known."""
+    return SampleMean(summary.mean, summary.stdev, summary.n)
+
+
+def _published_interval(summary: Summary) -> Interval | None:
+    mean = sample_mean(summary)
+    return mean_difference_interval(SampleMean(0.0, None, 1), mean)
+
+
+def why_unpublished(series: Series, statistic: str) -> str:
+    """Return why a published mean has no such `resolved` statistic, for a footnote."""
+    statement = series.published
+    count = 0 if statement is None else statement.replications
+    return f"published as an arithmetic mean of {count}: no {words_of(statistic)} is known"
 
 
 def interval_words(statistic: str) -> str:
@@ -186,4 +244,7 @@ def record(summary: Summary, average: Average) -> tuple[int | float | str | None
         "mean_kind": average,
         "arithmetic_mean": summary.mean,
     }
-    return tuple([means[name] if name in means else getattr(summary, name) for name in FIELDS])
+    values = [means[name] if name in means else getattr(summary, name) for name in FIELDS]
+    return tuple(
+        [None if isinstance(value, float) and value != value else value for value in values]
+    )

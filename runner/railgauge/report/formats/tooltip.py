@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
 from railgauge.report.definition.statistic import resolved, value_of, words_of
+from railgauge.report.tables.notes import interval_meaning
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.stats import Summary
 
@@ -41,8 +43,7 @@ def _reference(reference: ReferenceValue, column: Column) -> str:
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
-    of_pairs = f"95 % interval of the median {column.compared} of all pairs"
-    return f"{text}; {of_pairs} {low} to {high} {unit}".rstrip()
+    return f"{text}; {interval_meaning(column, reference.method)} {low} to {high} {unit}".rstrip()
 
 
 def _reference_number(reference: ReferenceValue, column: Column) -> str:
@@ -58,10 +59,13 @@ def _measured(summary: Summary, column: Column) -> str:
     form = _form(column, column.unit, column.digits)
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
-        unit = best_unit(column.metric_unit, [summary.median])
+        middle = summary.mean if math.isnan(summary.median) else summary.median
+        unit = best_unit(column.metric_unit, [middle])
         form = _form(column, unit, _DIGITS)
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form
+    if math.isnan(summary.median):
+        return _published(summary, per_unit, digits, unit % ())
     number = f"%.{digits}f"
     value = value_of(summary, mean)
     text, values = f"n = %d: median {number}", [summary.n, summary.median / per_unit]
@@ -79,6 +83,22 @@ def _measured(summary: Summary, column: Column) -> str:
         values.append(100 * summary.cv)
     values += [summary.minimum / per_unit, summary.maximum / per_unit]
     return f"{text}, min {number}, max {number}{unit}" % tuple(values)
+
+
+def _published(summary: Summary, per_unit: float, digits: int, unit: str) -> str:
+    """Return what is known of a published mean."""
+    parts = {
+        "arithmetic mean": summary.mean,
+        "sd": summary.stdev,
+        "min": summary.minimum,
+        "max": summary.maximum,
+    }
+    texts = [
+        f"{word} {value / per_unit:.{digits}f}"
+        for word, value in parts.items()
+        if value is not None and not math.isnan(value)
+    ]
+    return f"n = {summary.n}: {', '.join(texts)}{unit}, as published"
 
 
 @lru_cache

@@ -17,9 +17,12 @@ from railgauge.report.definition.statistic import (
     MEANS,
     interval_of,
     interval_words,
+    is_published_mean,
     own_unit,
+    summary_of,
     value_of,
     why_none,
+    why_unpublished,
 )
 from railgauge.report.tables.logged import is_logged
 from railgauge.report.tables.marks import Marks, Remark, remarks_on
@@ -94,7 +97,10 @@ class ContentMaker:
         measured = [index for index, numbers in values.items() if len(numbers)]
         levels = [series[index].level for index in measured]
         summed = summaries([values[index] for index in measured], levels)
-        self._summaries = dict(zip(measured, summed, strict=True))
+        self._summaries = {
+            index: summary_of(series[index], summary)
+            for index, summary in zip(measured, summed, strict=True)
+        }
         self._remarks: dict[int, list[Remark]] = {}
 
     def content(self, column: Column, source: Source) -> CellContent:
@@ -113,13 +119,13 @@ class ContentMaker:
         limit = self._limit(column, series, remarks)
         if column.relative_to and limit is None:
             return CellContent(series, None, summary, case_remarks, remarks)
-        numbers = _numbers(column.statistic, summary, limit, remarks)
+        numbers = _numbers(column.statistic, series, summary, limit, remarks)
         interval = interval_of(series, summary, column.statistic)
         beside: tuple[float, ...] = ()
         if column.beside == "interval" and numbers and column.statistic in MEANS:
             beside = _mean_ends(interval, column, limit, remarks)
         elif column.beside and numbers:
-            beside = _numbers(column.beside, summary, limit, remarks)
+            beside = _numbers(column.beside, series, summary, limit, remarks)
         return CellContent(
             series, numbers, summary, case_remarks, remarks, limit, None, beside, interval
         )
@@ -131,8 +137,12 @@ class ContentMaker:
         index = source.reference
         other_summary = None if index is None else self._summaries.get(index)
         if index is None or other_summary is None:
-            where = f"{column.against}, all else being equal"
-            remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
+            statement = None if index is None else self._series[index].published
+            if statement is not None and statement.absence is not None:
+                remarks.append(Remark(f"{column.against}: {statement.absence}"))
+            else:
+                where = f"{column.against}, all else being equal"
+                remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
             return CellContent(series, None, summary, case_remarks, remarks)
         other = self._series[index]
         if other.unit != series.unit:
@@ -146,7 +156,8 @@ class ContentMaker:
                 Remark(f"{column.against}: {remark.text}", remark.kind)
                 for remark in self._remarks_on(index)
             ]
-            if other_summary.n != summary.n:
+            printed = self._series[index].published is not None and other_summary.n == 1
+            if other_summary.n != summary.n and not printed:
                 remarks.append(Remark(f"{column.against}: n = {other_summary.n}"))
         numbers, reference = compare(column, (series, summary), (other, other_summary), remarks)
         # An interval of what is compared with itself says nothing.
@@ -198,7 +209,7 @@ def _theoretical(limit: Limit | NoLimit | None) -> CellContent:
 
 
 def _numbers(
-    statistic: str, summary: Summary, limit: Limit | None, remarks: list[Remark]
+    statistic: str, series: Series, summary: Summary, limit: Limit | None, remarks: list[Remark]
 ) -> tuple[float, ...]:
     """Return a statistic in its base unit, and remark why there is none."""
     numbers = []
@@ -206,6 +217,8 @@ def _numbers(
         value = value_of(summary, end)
         if value is None:
             reason = why_none(statistic)
+            if is_published_mean(series):
+                reason = why_unpublished(series, statistic)
             remarks += [Remark(reason)] if reason else []
             return ()
         relative = limit is not None and own_unit(statistic) is None
@@ -271,7 +284,9 @@ class CellMaker:
             self._scales[units] = scale(*units)
         per_unit = self._scales[units]
         if numbers is None or per_unit is None:
-            return self._missing
+            series = content.series
+            statement = None if series is None else series.published
+            return statement.absence or self._missing if statement is not None else self._missing
         if not numbers:
             return NOT_DEFINED
         digits = _decimals(column, content, float(per_unit))

@@ -86,6 +86,9 @@ def remarks_on(
 
     `warnings` are those of its launches, `unlike` says which settings were not granted as asked.
     """
+    if series.published is not None and series.published.absence is not None:
+        # The cell itself says why.
+        return
     if series.skipped:
         yield Remark(f"skipped: {visible(series.skipped)}")
     if not series.skipped or len(series.values) or series.failed:
@@ -96,6 +99,13 @@ def remarks_on(
         yield Remark(never_narrow_note(series))
     if not len(series.values):
         return
+    yield from _of_launches(series, warnings, unlike)
+    if summary is not None and summary.outliers:
+        yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
+    yield from _oddities(series, odd)
+
+
+def _of_launches(series: Series, warnings: Sequence[str], unlike: str) -> Iterator[Remark]:
     if unlike:
         yield Remark(unlike, _UNLIKE)
     for warning in warnings:
@@ -104,9 +114,6 @@ def remarks_on(
         # Where there is one side only, it needs no name.
         text = warning if series.case.server is not None else warning.removeprefix("client: ")
         yield Remark(f"warning: {visible(text)}", _WARNING)
-    if summary is not None and summary.outliers:
-        yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
-    yield from _oddities(series, odd)
 
 
 def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from math import isnan
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
@@ -17,7 +18,8 @@ from railgauge.report.definition.statistic import (
 )
 from railgauge.report.tables.axes import Placed, granted_name
 from railgauge.report.tables.spread_sentence import Measured, intervals, spread
-from railgauge.report.tables.table import Column, Heading, Row
+from railgauge.report.tables.table import Column, Heading, Method, Row
+from railgauge.store.records import Series
 
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
 # Beyond so many a range says how many replications there are.
@@ -26,6 +28,19 @@ _COMPARED = {
     "ratio": "ratio to what stands at",
     "difference": "difference from what stands at",
     "change": "change from what stands at",
+}
+_INTERVALS: Mapping[Method, str] = {
+    "pairs": "those of the median over all pairs of values, one of each (Hodges and Lehmann)",
+    "constant": (
+        "those of the measured numbers, the published ones being taken for exact, as no spread of"
+        " them is published"
+    ),
+    "means": "Welch's, of both means' replications and standard deviations",
+}
+_ABSENT = {
+    "lost": "printed in the paper, but lost in the copy at hand",
+    "impossible": "what can't be measured",
+    "not measured": "what the paper has no number for",
 }
 _MEANS = {"arithmetic_mean": "arithmetic", "harmonic_mean": "harmonic"}
 
@@ -66,7 +81,7 @@ def sentences(
     spec: TableSpec,
     columns: Sequence[Column],
     rows: Sequence[Row],
-    series: Sequence[Placed],
+    series: Sequence[Series],
     imported: Collection[int],
     extra: Sequence[str] = (),
 ) -> tuple[str, ...]:
@@ -99,7 +114,9 @@ def sentences(
     # A single value is its own mean.
     if means and any(summary.n > 1 for kind in kinds for summary in kind.summaries):
         lines.append(means)
-    lines += [line for line in (_comparisons(columns), _beside(columns)) if line]
+    methods = _methods(columns, rows)
+    comparisons = (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
+    lines += [line for line in comparisons if line]
     lines += extra
     lines.append(sources(series, imported))
     lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
@@ -163,6 +180,8 @@ def _numbers(
     """Return what the numbers are, and of how many replications."""
     noun = "imported value" if imported else "replication"
     counts, most = _counts(kinds, apart=any(cell.select for cell in spec.cells))
+    if imported and most > 1 and any(isnan(s.median) for kind in kinds for s in kind.summaries):
+        noun = "published replication"
     text = "nothing was measured"
     if counts:
         text = f"{counts} {noun}{'' if most == 1 else 's'} per cell"
@@ -199,7 +218,38 @@ def _means(spec: TableSpec, columns: Sequence[Column]) -> str:
     return f"Means are {'; '.join(parts)}." if labels else ""
 
 
-def _comparisons(columns: Sequence[Column]) -> str:
+def _methods(columns: Sequence[Column], rows: Sequence[Row]) -> list[Method]:
+    """Return what the intervals of comparisons are, each once."""
+    references = [
+        reference
+        for i, column in enumerate(columns)
+        if column.compared
+        for row in rows
+        if (reference := row.cells[i].reference) is not None
+    ]
+    # Where none has an interval, they say what it would be.
+    ones_with_ends = [reference for reference in references if reference.low is not None]
+    methods = {reference.method for reference in ones_with_ends or references}
+    return [method for method in _INTERVALS if method in methods] or ["pairs"]
+
+
+def interval_meaning(column: Column, method: Method) -> str:
+    """Return what the interval of a comparison is, to stand in front of its ends."""
+    if method == "pairs":
+        return f"95 % interval of the median {column.compared} of all pairs"
+    if method == "constant":
+        return f"95 % interval of the {column.compared} from the published number"
+    return f"95 % interval of the means' {column.compared}"
+
+
+def _absences(series: Iterable[Series]) -> str:
+    """Return what the words in cells without a number mean."""
+    absences = {entry.published.absence for entry in series if entry.published is not None}
+    parts = [f"{word}: {meaning}" for word, meaning in _ABSENT.items() if word in absences]
+    return f"{capitalised('; '.join(parts))}." if parts else ""
+
+
+def _comparisons(columns: Sequence[Column], methods: Sequence[Method]) -> str:
     """Return what columns are compared with, and what an interval of that is."""
     comparisons: dict[tuple[str, str], dict[str, None]] = {}
     for column in columns:
@@ -216,20 +266,17 @@ def _comparisons(columns: Sequence[Column]) -> str:
         column.compared and "interval" in f"{column.statistic} {column.beside}"
         for column in columns
     ):
-        parts.append(
-            "the 95 % intervals are those of the median over all pairs of values, one of each"
-            " (Hodges and Lehmann)"
-        )
+        parts.append(f"the 95 % intervals are {' or '.join(map(_INTERVALS.__getitem__, methods))}")
     return f"{'; '.join(parts)}."
 
 
-def _beside(columns: Sequence[Column]) -> str:
+def _beside(columns: Sequence[Column], methods: Sequence[Method]) -> str:
     """Return which statistic stands beside the numbers of which columns."""
     beside: dict[str, dict[str, None]] = {}
     for column in columns:
         if column.beside:
-            of_pairs = f"95 % interval of the median {column.compared} of all pairs"
-            statistic = of_pairs if column.compared else words_of(column.beside)
+            meaning = " or the ".join(interval_meaning(column, method) for method in methods)
+            statistic = meaning if column.compared else words_of(column.beside)
             if column.beside == "interval" and not column.compared:
                 statistic = interval_words(column.statistic)
             beside.setdefault(statistic, {})[column.label] = None

@@ -7,12 +7,27 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.definition.statistic import LOCATIONS, value_of, why_none, words_of
+from railgauge.report.definition.statistic import (
+    LEAST_FOR_INTERVAL,
+    LOCATIONS,
+    interval_of,
+    is_published_mean,
+    sample_mean,
+    value_of,
+    why_none,
+    why_unpublished,
+    words_of,
+)
 from railgauge.report.tables.axes import Axis, Key, axis_value
 from railgauge.report.tables.marks import Remark
 from railgauge.report.tables.selection import differing_axes, engines_shown, make_axes, selector
-from railgauge.report.tables.table import Column, ReferenceValue
-from railgauge.stats import Summary, difference_interval, ratio_interval
+from railgauge.report.tables.table import Column, Method, ReferenceValue
+from railgauge.stats import (
+    Summary,
+    difference_interval,
+    mean_difference_interval,
+    ratio_interval,
+)
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
@@ -118,16 +133,21 @@ def compare(
     """
     (series, summary), (other, other_summary) = measured, reference
     located = column.statistic in LOCATIONS
-    ends = _interval(column.compared, series, other) if located else (None, None)
+    method: Method = "pairs"
+    ends: tuple[float | None, float | None] = (None, None)
+    if other.published is not None or series.published is not None:
+        method = "constant" if summary.stdev is None or other_summary.stdev is None else "means"
+        ends = _published_interval(column, measured, reference)
+    elif located:
+        ends = _interval(column.compared, series, other)
     statistic = "median" if column.statistic in _INTERVALS else column.statistic
     value, base = value_of(summary, statistic), value_of(other_summary, statistic)
-    reference_value = ReferenceValue(base, other.run, other.test, other.case.key, *ends)
+    reference_value = ReferenceValue(base, other.run, other.test, other.case.key, *ends, method)
     if column.statistic in _INTERVALS:
         numbers = () if series is other else interval_ends(reference_value, column, remarks)
         return tuple(numbers[i] for i in _INTERVALS[column.statistic] if numbers), reference_value
     if value is None or base is None:
-        single = f"a single value: no {words_of(column.statistic)}"
-        remarks.append(Remark(why_none(column.statistic) or single))
+        remarks.append(Remark(_why_none(column, series if value is None else other)))
         return (), reference_value
     if column.compared == "difference":
         return (value - base,), reference_value
@@ -135,6 +155,43 @@ def compare(
         remarks.append(Remark(f"no ratio: it would be {value:g} to {base:g}"))
         return (), reference_value
     return (value / base - (column.compared == "change"),), reference_value
+
+
+def _why_none(column: Column, series: Series) -> str:
+    if is_published_mean(series):
+        return why_unpublished(series, column.statistic)
+    single = f"a single value: no {words_of(column.statistic)}"
+    return why_none(column.statistic) or single
+
+
+def _published_interval(
+    column: Column, measured: tuple[Series, Summary], reference: tuple[Series, Summary]
+) -> tuple[float | None, float | None]:
+    """Return the interval of a comparison of which a side is a number that somebody printed.
+
+    Of two means whose spreads are known it is Welch's, if it is a difference. A reference whose
+    spread isn't known is taken for exact.
+    """
+    (series, summary), (_, other) = measured, reference
+    no_ends = (None, None)
+    base = value_of(other, column.statistic)
+    if base is None or series.published is not None:
+        return no_ends
+    if other.stdev is not None:
+        is_difference = column.compared == "difference" and column.statistic == "arithmetic_mean"
+        if not is_difference or min(summary.n, other.n) < LEAST_FOR_INTERVAL:
+            return no_ends
+        difference = mean_difference_interval(sample_mean(other), sample_mean(summary))
+        return no_ends if difference is None else (difference.low, difference.high)
+    interval = interval_of(series, summary, column.statistic)
+    if interval is None:
+        return no_ends
+    if column.compared == "difference":
+        return interval.low - base, interval.high - base
+    if base <= 0:
+        return no_ends
+    less = 1.0 if column.compared == "change" else 0.0
+    return interval.low / base - less, interval.high / base - less
 
 
 def _interval(compared: str, series: Series, other: Series) -> tuple[float | None, float | None]:

@@ -60,7 +60,8 @@ def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
     text = _bounds(kinds, named, _reach, " to either side")
     if without:
         have = "has" if without == 1 else "have"
-        few = f"{without} of {len(counts)} cells {have} too few for one ({LEAST_FOR_INTERVAL})"
+        noun = "one" if text else "a 95 % interval"
+        few = f"{without} of {len(counts)} cells {have} too few for {noun} ({LEAST_FOR_INTERVAL})"
         text = f"{text}; {few}" if text else few
     return text
 

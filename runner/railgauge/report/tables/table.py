@@ -6,7 +6,7 @@ What there may be a hundred thousand of is a named tuple, which is five times fa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from railgauge.plan.cases import Value
 from railgauge.stats import Average, Interval, Summary
@@ -39,12 +39,17 @@ class RowLabel(NamedTuple):
     mark: str = ""
 
 
+Method = Literal["pairs", "constant", "means"]
+
+
 class ReferenceValue(NamedTuple):
     """What a cell's value is compared with: a statistic (base unit) of a case of a run.
 
     `value` is None where that case has no such statistic. `low` and `high` bound the ratio, change
     or difference with 95 % confidence, in the base unit of what the cell shows; None where there
-    are too few values or no ratio, or where the statistic isn't one of where values lie.
+    are too few values or no ratio, or where the statistic isn't one of where values lie. `method`
+    says what they are: of the median over all `pairs` of values, or, against a published mean, of
+    the measured mean (`constant`, that one being taken for exact) or of both `means`.
     """
 
     value: float | None
@@ -53,6 +58,7 @@ class ReferenceValue(NamedTuple):
     case_key: str
     low: float | None
     high: float | None
+    method: Method = "pairs"
 
 
 class Cell(NamedTuple):

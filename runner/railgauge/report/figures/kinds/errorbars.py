@@ -11,7 +11,13 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import Errors, FigureSpec
-from railgauge.report.definition.statistic import DEFAULT, LEAST_FOR_INTERVAL, value_of, words_of
+from railgauge.report.definition.statistic import (
+    DEFAULT,
+    LEAST_FOR_INTERVAL,
+    summary_of,
+    value_of,
+    words_of,
+)
 from railgauge.report.figures.figure import PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.unseen import crosses
@@ -69,7 +75,7 @@ class PointAxis:
         """Return the case's point; None where it has no such number."""
         if not len(series.values):
             return None
-        summary = summarise(series.values, series.level)
+        summary = summary_of(series, summarise(series.values, series.level))
         value = value_of(summary, self.statistic)
         if value is None:
             return None

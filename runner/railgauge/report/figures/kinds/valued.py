@@ -20,6 +20,7 @@ from railgauge.report.definition.statistic import (
     own_unit,
     record,
     resolved,
+    summary_of,
     words_of,
 )
 from railgauge.report.figures.figure import Scale
@@ -61,7 +62,7 @@ def numbers(series: Series) -> tuple[Value | None, ...]:
     """Return the values of statistic.FIELDS, of which a case without values has only n."""
     if not len(series.values):
         return (0, *(None,) * (len(FIELDS) - 1))
-    summary = summarise(series.values, series.level)
+    summary = summary_of(series, summarise(series.values, series.level))
     return record(summary, series.average)
 
 

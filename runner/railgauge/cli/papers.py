@@ -1,0 +1,125 @@
+"""`railgauge paper`: a paper's tables and figures again, measured beside published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from railgauge.base.assets import folder
+from railgauge.base.errors import InputError
+from railgauge.cli.jsontext import json_text
+from railgauge.cli.options import as_json, database
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.document.write_report import ReportOptions
+from railgauge.report.figures.pictures import PICTURES, Pictures
+from railgauge.report.paper.make_paper import latest_runs, write_paper
+from railgauge.report.paper.read_paper import LoadedPaper, find_paper, load_paper, shipped_papers
+from railgauge.store import Store
+
+
+@click.command()
+@click.argument("definition", default="")
+@click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("paper"),
+    show_default=True,
+    metavar="DIR",
+    help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
+)
+@click.option(
+    "--appendix",
+    is_flag=True,
+    help="Tell how everything was measured, and on which machines, at the end.",
+)
+@click.option(
+    "--pictures",
+    type=click.Choice(PICTURES),
+    default="auto",
+    show_default=True,
+    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
+)
+@as_json
+@database
+def paper(
+    definition: str,
+    runs: tuple[int, ...],
+    out: Path,
+    appendix: bool,
+    pictures: Pictures,
+    as_json: bool,
+    where: str,
+) -> None:
+    """Make a paper's tables and figures again, measured beside published.
+
+    DEFINITION is a shipped paper's name or a file (docs/paper.md); without it the shipped ones are
+    listed. RUNs are by default the latest complete one of each of its plans; without any there is
+    what was published.
+    """
+    if not definition:
+        _list(as_json)
+        return
+    catalogue = load_catalogue()
+    loaded = load_paper(find_paper(definition), catalogue)
+    options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)
+    plans = [plan.plan.name for plan in loaded.plans()]
+    if runs or Path(where).exists() or "://" in where:
+        with Store.open(where, create=False) as store:
+            chosen = runs or latest_runs(store, plans)
+            files = write_paper(loaded, store, chosen, out, catalogue=catalogue, options=options)
+    else:
+        chosen = ()
+        files = write_paper(loaded, None, (), out, catalogue=catalogue, options=options)
+    for file in files:
+        click.echo(file)
+    if not chosen:
+        for line in _how_to_measure(loaded):
+            click.echo(f"railgauge: {line}", err=True)
+
+
+def _how_to_measure(loaded: LoadedPaper) -> Iterator[str]:
+    """Yield what to do to have measured numbers beside the published ones."""
+    minutes, box = loaded.paper.minutes, loaded.paper.testbed
+    yield f"this is what was published alone; some {minutes} minutes measure it again:"
+    hosts = ""
+    if box:
+        file = folder("plans") / "testbeds" / f"{box}.yaml"
+        yield f"  railgauge testbed up {file} --hosts-out box.yaml"
+        hosts = " --hosts box.yaml"
+    for file in loaded.plan_files():
+        yield f"  railgauge run {file}{hosts}"
+
+
+def _list(as_json: bool) -> None:
+    catalogue = load_catalogue()
+    papers = [load_paper(path, catalogue).paper for path in shipped_papers().values()]
+    if not papers:
+        raise InputError("no paper's definition is installed")
+    if as_json:
+        described = [
+            {
+                "name": paper.name,
+                "title": paper.title,
+                "citation": paper.citation,
+                "url": paper.url,
+                "year": paper.year,
+                "plans": paper.plans,
+                "testbed": paper.testbed,
+                "minutes": paper.minutes,
+                "items": [
+                    {"name": item.name, "number": item.number, "report": item.report}
+                    for item in paper.items
+                ],
+            }
+            for paper in papers
+        ]
+        click.echo(json_text(described))
+        return
+    width = max(len(paper.name) for paper in papers)
+    for paper in papers:
+        click.echo(f"{paper.name:{width}}  {paper.title} ({paper.year})")
+        click.echo(f"{'':{width}}  {', '.join(item.number for item in paper.items)}")
+        click.echo(f"{'':{width}}  plans: {', '.join(paper.plans)}")

@@ -1,0 +1,1 @@
+"""A paper made again: what it published beside what was measured since."""

@@ -1,0 +1,227 @@
+"""Every shipped paper is made again of its numbers and of a run of each of its plans."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from tests.support.paper_list import PAGE, with_list
+from tests.support.plan_data import store_plan
+
+from railgauge.base.assets import folder
+from railgauge.base.errors import FileProblems, InputError
+from railgauge.plan.cases import expand
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.load import load_plan
+from railgauge.report.document.write_report import ReportOptions
+from railgauge.report.paper.make_paper import latest_runs, write_paper
+from railgauge.report.paper.read_paper import find_paper, load_paper, shipped_papers
+from railgauge.store import Store
+from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
+
+PAPERS = shipped_papers()
+_QUIET = ReportOptions(most_cases=0)
+
+
+def make(name: str, store: Store | None, runs: Sequence[int], out: Path) -> list[Path]:
+    catalogue = load_catalogue()
+    loaded = load_paper(find_paper(name), catalogue)
+    return write_paper(loaded, store, runs, out, catalogue=catalogue, options=_QUIET)
+
+
+def lines_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compiled(out: Path, name: str, require: Callable[[object, str], None]) -> None:
+    require(shutil.which("pdflatex"), "pdflatex")
+    run = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"],
+        cwd=out,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    log = run.stdout.decode(errors="replace")
+    assert run.returncode == 0, log[-2000:]
+    assert "Overfull" not in log
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
+    name: str, tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        for file in loaded.plan_files():
+            store_plan(store, file)
+        runs = latest_runs(store, [plan.plan.name for plan in loaded.plans()])
+        assert len(runs) == len(loaded.paper.plans)
+        first = {path.name: path.read_bytes() for path in make(name, store, runs, tmp_path / "a")}
+        again = {path.name: path.read_bytes() for path in make(name, store, runs, tmp_path / "b")}
+        assert [run.id for run in store.runs()] == runs, "the user's database stays as it is"
+    assert first == again
+    for made in ("index.html", f"{name}.txt", f"{name}.tex"):
+        assert first[made]
+    for item in loaded.paper.items:
+        assert any(re.fullmatch(rf"{item.name}(-.*)?\.csv", file) for file in first), item.name
+    compiled(tmp_path / "a", name, require)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper_says_what_it_publishes_without_any_run(name: str, tmp_path: Path) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    files = make(name, None, (), tmp_path / "out")
+    text = (tmp_path / "out" / f"{name}.txt").read_text(encoding="utf-8")
+    assert files
+    assert "Nothing was measured yet" in text
+    for entry in loaded.paper.left_out:
+        assert entry.number in text
+
+
+def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_list(page) == page, "make papers"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_shows_a_papers_tables_is_there(name: str) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    top = Path(__file__).parents[3]
+    for item in loaded.paper.items:
+        for test in item.tests:
+            assert (top / test.partition("::")[0]).is_file(), test
+
+
+def _sharcnet_run(store: Store, plan: str, value: Callable[[int], float]) -> int:
+    """Store a run of ten replications of each case, `value` being that of each number."""
+    loaded = load_plan(folder("plans") / f"{plan}.yaml")
+    planned = [
+        PlannedCase(expanded.test.name, case, 10)
+        for expanded in expand(loaded)
+        for case in expanded.cases
+    ]
+    engine = planned[0].case.engine
+    new = NewRun(plan, loaded.text, "/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
+    metrics = {engine: {"throughput": MetricInfo("bit/s", "higher", "rate")}}
+    run = store.begin_run(new, planned, metrics)
+    launch = Launch(1.0)
+    with store.together():
+        for entry in planned:
+            for number in range(1, 11):
+                outcome = Outcome(number, 1.0, {"throughput": value(number)})
+                store.add(run, entry.test, entry.case.key, outcome, launch)
+    store.finish_run(run, "complete")
+    return run
+
+
+def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
+    # 600 Mbit/s more or less 1 to 5: a mean of 600, a standard deviation of 3.496 …
+    offsets = [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5]
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        udp = _sharcnet_run(store, "sharcnet-udp", lambda i: (600 + offsets[i - 1]) * 1e6)
+        tcp = _sharcnet_run(store, "sharcnet-tcp", lambda i: (600 + offsets[i - 1]) * 1e6)
+        make("sharcnet", store, [udp, tcp], tmp_path / "out")
+    deviation = float(np.std([600 + one for one in offsets], ddof=1))
+    # Student's t for 9 degrees of freedom, 97.5 %: 2.262157.
+    reach = 2.2621571628 * deviation / 10**0.5
+    for table, size in (("table-1", "datagram"), ("table-2", "message")):
+        lines = lines_of(tmp_path / "out" / f"{table}-difference.csv")
+        file = folder("reports") / "papers" / "sharcnet" / f"{table.replace('-', '')}.csv"
+        printed = {
+            (row[f"{size}_bytes"], row["link"], row["sockbuf_bytes"]): row["throughput_mbps"]
+            for row in lines_of(file)
+        }
+        checked = 0
+        for line in lines:
+            text = printed[line[size], line["link"], line["sockbuf"]]
+            if not text[0].isdigit():
+                assert line["shown"] == "---"
+                if line["case_key"]:
+                    assert f"Run published: {text}" in line["note"]
+                continue
+            difference = 600 - float(text)
+            assert float(line["value"]) == pytest.approx(difference * 1e6, abs=1.0)
+            assert float(line["compared_low"]) == pytest.approx(
+                (difference - reach) * 1e6, rel=1e-6
+            )
+            assert float(line["compared_high"]) == pytest.approx(
+                (difference + reach) * 1e6, rel=1e-6
+            )
+            # A spreadsheet shall not take it for a formula.
+            shown = line["shown"].removeprefix("'")
+            exact = (600 - Decimal(text)).quantize(Decimal("0.1"), ROUND_HALF_EVEN)
+            assert shown.startswith(f"{exact} [{difference - reach:.1f}, ")
+            checked += 1
+        assert checked == sum(text[0].isdigit() for text in printed.values())
+    text = (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
+    assert "the published ones being taken for exact" in " ".join(text.split())
+
+
+def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_path: Path) -> None:
+    make("sharcnet", None, (), tmp_path / "out")
+    shown = {
+        (line["datagram"], line["link"], line["sockbuf"]): line
+        for line in lines_of(tmp_path / "out" / "table-1.csv")
+    }
+    assert shown["1460", "gw→hh", "10240"]["shown"] == "177.59"
+    assert shown["1460", "gw→hh", "10240"]["n"] == "10"
+    # A mean of ten has neither a median nor an interval.
+    assert shown["1460", "gw→hh", "10240"]["median"] == ""
+    assert shown["1460", "gw→hh", "10240"]["interval_low"] == ""
+    assert shown["40960", "gw→gw", "10240"]["shown"] == "impossible"
+    assert shown["1024", "gw→gw", "1048576"]["shown"] == "lost"
+    text = " ".join((tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8").split())
+    assert "arithmetic mean of 10 published replications per cell" in text
+    assert "Lost: printed in the paper, but lost in the copy at hand; impossible:" in text
+
+
+def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(tmp_path: Path) -> None:
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        runs = [
+            _sharcnet_run(store, "sharcnet-tcp", lambda i, level=level: (level + i) * 1e6)
+            for level in (300, 900)
+        ]
+        for run, kernel in zip(runs, ("6.1.0", "6.12.0"), strict=True):
+            store.add_facts(run, "gw1", {"kernel": f"Linux version {kernel} (someone)"})
+        make("sharcnet", store, runs, tmp_path / "out")
+    text = (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
+    for name in ("published", "kernel 6.1.0", "kernel 6.12.0"):
+        assert re.search(rf"gw→gw +{name} |^ +{name} ", text, re.MULTILINE), name
+    lines = lines_of(tmp_path / "out" / "table-2-difference.csv")
+    assert {line["run"] for line in lines} == {str(run) for run in runs}
+
+
+def _definition(tmp_path: Path, **changed: object) -> Path:
+    shipped = PAPERS["sharcnet"]
+    described = yaml.safe_load(shipped.read_text(encoding="utf-8"))
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump({**described, **changed}, allow_unicode=True), encoding="utf-8")
+    shutil.copytree(shipped.parent / "sharcnet", tmp_path / "sharcnet")
+    return path
+
+
+def test_a_papers_mistakes_are_told_where_they_stand(tmp_path: Path) -> None:
+    item = {"name": "one", "number": "1", "report": "sharcnet-table1", "tests": ["a"]}
+    wrong = [{**item, "parts": ["table9"]}, {**item, "name": "two", "report": "nothing"}]
+    with pytest.raises(FileProblems) as caught:
+        load_paper(_definition(tmp_path, items=wrong, plans=["sharcnet-ucp"]), load_catalogue())
+    told = [str(problem) for problem in caught.value.problems]
+    assert all(re.match(r".*mine\.yaml:\d+:\d+: ", one) for one in told)
+    assert any("no table and no figure 'table9': did you mean 'table1'" in one for one in told)
+    assert any("the report 'nothing' does not exist" in one for one in told)
+    assert any("the plan 'sharcnet-ucp' does not exist" in one for one in told)
+
+
+def test_what_is_no_paper_is_told() -> None:
+    with pytest.raises(InputError, match="no paper 'sharknet': did you mean 'sharcnet'"):
+        find_paper("sharknet")

@@ -1,0 +1,43 @@
+"""Intervals of a difference of means agree with scipy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from railgauge.stats import Interval, SampleMean, mean_difference_interval
+
+
+def sample(values: list[float]) -> SampleMean:
+    return SampleMean(float(np.mean(values)), float(np.std(values, ddof=1)), len(values))
+
+
+def test_of_two_spreads_it_is_welchs_with_whole_degrees_of_freedom() -> None:
+    one, two = [10.0, 11.0, 12.5, 9.0, 10.5, 11.5, 10.0], [20.0, 24.0, 19.0, 22.0, 26.0, 21.0]
+    interval = mean_difference_interval(sample(one), sample(two))
+    exact = stats.ttest_ind(two, one, equal_var=False).confidence_interval(0.95)
+    assert interval is not None
+    # Fewer degrees of freedom than Welch's make it a little wider.
+    assert interval.low <= exact.low
+    assert interval.high >= exact.high
+    assert interval.high - interval.low == pytest.approx(exact.high - exact.low, rel=0.05)
+
+
+def test_against_an_exact_number_it_is_students() -> None:
+    values = [10.0, 11.0, 12.5, 9.0, 10.5, 11.5, 10.0]
+    interval = mean_difference_interval(SampleMean(4.0, None, 10), sample(values))
+    exact = stats.ttest_1samp(values, 4.0).confidence_interval(0.95)
+    assert interval is not None
+    assert interval.low == pytest.approx(exact.low - 4.0)
+    assert interval.high == pytest.approx(exact.high - 4.0)
+
+
+def test_without_any_spread_there_is_none() -> None:
+    assert mean_difference_interval(SampleMean(1, None, 5), SampleMean(2, None, 5)) is None
+    assert mean_difference_interval(SampleMean(1, 0.5, 1), SampleMean(2, 0.5, 5)) is None
+
+
+def test_values_that_are_all_alike_differ_exactly() -> None:
+    got = mean_difference_interval(SampleMean(1, 0.0, 5), SampleMean(3, 0.0, 5))
+    assert got == Interval(2, 2, 0.95)
