@@ -11,6 +11,7 @@ from pathlib import Path
 from railgauge import __version__
 from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
 from railgauge.base.errors import InputError
+from railgauge.base.own_source import source_hash
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths
 from railgauge.calibrate.machine import machine_truths
@@ -85,6 +86,7 @@ def calibrate(
         clock_source=_text(_CLOCK_SOURCE),
         load=os.getloadavg()[0],
         checks=tuple(checks),
+        source_hash=source_hash(),
     )
 
 
