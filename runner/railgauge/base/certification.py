@@ -237,6 +237,96 @@ def _ended_with_code(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PairStanding:
+    """What became of the checks of a pair of hosts: the last result of each, by name.
+
+    `ended` says what ended the certificates that it had; then it has no checks.
+    """
+
+    host: str
+    peer: str
+    checks: Mapping[str, DatedCheck]
+    ended: str = ""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both hosts' names."""
+        return self.host, self.peer
+
+    def of(self, engines: Collection[str]) -> PairStanding:
+        """Return the same of the checks of these engines alone."""
+        checks = {name: d for name, d in self.checks.items() if d.check.engine in engines}
+        return replace(self, checks=checks)
+
+    def names(self, conclusion: Conclusion) -> list[str]:
+        """Return the names of the checks that came to this."""
+        return [n for n, dated in self.checks.items() if dated.check.conclusion == conclusion]
+
+    @property
+    def since(self) -> str:
+        """When the oldest of the certified ones was made, "" without any."""
+        return min((self.checks[name].made_at for name in self.names("certified")), default="")
+
+    @property
+    def text(self) -> str:
+        """What is certified from one to the other and what is wrong, or what ended it."""
+        if self.ended:
+            return self.ended
+        parts = []
+        if wrong := self.names("wrong"):
+            parts.append(f"{', '.join(wrong)} wrong by the interfaces' counters")
+        if certified := self.names("certified"):
+            parts.append(f"{', '.join(certified)} certified on {self.since[:10]}")
+        return "; ".join(parts)
+
+
+def pair_standings(
+    certificates: Iterable[Certificate],
+    engines_hash: str,
+    hosts: Mapping[str, Mapping[str, str]],
+    *,
+    with_ended: bool = False,
+) -> list[PairStanding]:
+    """Return what certificates say of pairs of these hosts, by name with their facts.
+
+    One holds for these engines and this boot of both. Of pairs of which none does, nothing, or
+    what ended the last one.
+    """
+    of_pairs: dict[tuple[str, str], list[Certificate]] = {}
+    for certificate in certificates:
+        if certificate.peer and {certificate.host, certificate.peer} <= hosts.keys():
+            of_pairs.setdefault((certificate.host, certificate.peer), []).append(certificate)
+    standings = []
+    for (host, peer), made in of_pairs.items():
+        holding = [c for c in made if not _pair_ended(c, engines_hash, hosts)]
+        standing = PairStanding(host, peer, latest_checks(holding))
+        if not holding and with_ended:
+            last = max(made, key=lambda certificate: certificate.made_at)
+            causes = " and ".join(_pair_ended(last, engines_hash, hosts))
+            standing = replace(standing, ended=f"certificate of {last.made_at[:10]} until {causes}")
+        if standing.text:
+            standings.append(standing)
+    return standings
+
+
+def _pair_ended(
+    certificate: Certificate, engines_hash: str, hosts: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return what ended the certificate of a pair; nothing if it holds."""
+    causes = []
+    if certificate.engines_hash != engines_hash:
+        changed = f"{certificate.engines_hash[:12]}, now {engines_hash[:12]}"
+        causes.append(f"the engines changed ({changed})")
+    for name, boot_id in (
+        (certificate.host, certificate.boot_id),
+        (certificate.peer, certificate.peer_boot_id),
+    ):
+        if not boot_id or boot_id != hosts[name].get("boot_id"):
+            causes.append(f"{name} was booted since")
+    return causes
+
+
 def certification_notes(
     certificates: Sequence[Certificate],
     engines_hash: str,
@@ -245,7 +335,7 @@ def certification_notes(
 ) -> list[str]:
     """Return `certification_text` of each host, by name with its facts, those alike in one line.
 
-    Nothing where there is no certificate at all.
+    Then what there is of pairs of them. Nothing where there is no certificate at all.
     """
     if not certificates:
         return []
@@ -253,4 +343,10 @@ def certification_notes(
     for host, facts in hosts.items():
         text = certification_text(certificates, engines_hash, facts, engines)
         names.setdefault(text, []).append(host)
-    return [f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()]
+    return [
+        *(f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()),
+        *(
+            f"from {pair.host} to {pair.peer}: {pair.text} (railgauge calibrate HOSTS)"
+            for pair in pair_standings(certificates, engines_hash, hosts, with_ended=True)
+        ),
+    ]

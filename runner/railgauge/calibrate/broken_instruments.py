@@ -151,6 +151,31 @@ BROKEN_INSTRUMENTS = (
 )
 
 
+# Of a pair of hosts, where one datagram more may be another program's.
+BROKEN_PAIR_INSTRUMENTS = (
+    BrokenInstrument(
+        "udp rate × 0.97",
+        "udp throughput",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "tcp rate × 0.97",
+        "tcp throughput",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "datagrams sent × 0.97",
+        "udp datagrams sent",
+        Fault("sent_packets", lambda count: count * 0.97),
+    ),
+    BrokenInstrument(
+        "round trip × 1.03",
+        "udp round trip",
+        Fault("rtt_mean", lambda seconds: seconds * 1.03),
+    ),
+)
+
+
 def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
     (truth,) = (truth for truth in all_truths() if truth.check.name == broken.check)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from railgauge.hosts.peaks import Peak
-from railgauge.report.tables.certified import run_standings
+from railgauge.report.tables.certified import run_pairs, run_standings
 
 if TYPE_CHECKING:
-    from railgauge.base.certification import EngineStanding
+    from railgauge.base.certification import EngineStanding, PairStanding
     from railgauge.report.definition.definition_model import TableSpec
     from railgauge.store import Store
     from railgauge.store.records import Series, StoredRun
@@ -23,7 +23,7 @@ class RunContext:
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
     `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
-    what certificates say of the engines on all of them, by engine.
+    what certificates say of the engines on all of them, by engine, and `pairs` of pairs of them.
     """
 
     imported: Collection[int] = ()
@@ -31,6 +31,7 @@ class RunContext:
     peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
     facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     certified: Mapping[int, Mapping[str, EngineStanding]] = field(default_factory=dict)
+    pairs: Mapping[int, Sequence[PairStanding]] = field(default_factory=dict)
 
     def warnings_of(self, series: Series) -> Sequence[str]:
         """Return the warnings of the launches of the series' case."""
@@ -62,4 +63,5 @@ def read_context(
         peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
         facts={run.id: run.facts for run in runs},
         certified={run.id: run_standings(run, certificates) for run in runs},
+        pairs={run.id: run_pairs(run, certificates) for run in runs},
     )
