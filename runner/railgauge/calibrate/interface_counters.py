@@ -195,10 +195,27 @@ def frame_length(streams: Sequence[CountedStream], payload: int) -> FrameLength:
     )
 
 
+def datagrams(stream: CountedStream, frame: FrameLength) -> _Counts:
+    """Return how many frames of this length each window most likely has, int64 (n,).
+
+    As few of others as its bytes allow are among them: control segments are small.
+    """
+    missing = stream.packets * frame.octets - stream.octets
+    others: _Counts = np.clip(-(-missing // (frame.octets - _SMALLEST)), 0, stream.packets)
+    return stream.packets - others
+
+
 def foreign_share(streams: Sequence[CountedStream], frame: FrameLength) -> float:
-    """Return the share of bytes that aren't in frames of this length."""
-    other = sum(int(np.abs(s.octets - s.packets * frame.octets).sum()) for s in streams)
-    return other / sum(int(stream.octets.sum()) for stream in streams)
+    """Return the share of bytes that aren't in frames of this length.
+
+    A window with longer ones isn't known to have any of them.
+    """
+    foreign = 0
+    for stream in streams:
+        other = stream.octets - datagrams(stream, frame) * frame.octets
+        longer = stream.octets > stream.packets * frame.octets
+        foreign += int(np.where(longer, stream.octets, other).sum())
+    return foreign / sum(int(stream.octets.sum()) for stream in streams)
 
 
 def idle_share(counts: DirectionCounts, streams: Sequence[CountedStream]) -> float:
@@ -214,18 +231,12 @@ def idle_share(counts: DirectionCounts, streams: Sequence[CountedStream]) -> flo
 
 
 def datagram_bounds(streams: Sequence[CountedStream], frame: FrameLength) -> DatagramBounds:
-    """Return how many frames of this length passed.
-
-    In a window with other packets as few of these as its bytes allow: control segments are small.
-    """
-    octets = np.concatenate([stream.octets for stream in streams])
-    packets = np.concatenate([stream.packets for stream in streams])
-    missing = packets * frame.octets - octets
-    others = np.clip(-(-missing // (frame.octets - _SMALLEST)), 0, packets)
+    """Return how many frames of this length passed."""
+    pure = (s.packets[s.octets == s.packets * frame.octets].sum() for s in streams)
     return DatagramBounds(
-        int(packets[missing == 0].sum()),
-        int((packets - others).sum()),
-        int(octets.sum()) // frame.octets,
+        int(sum(pure)),
+        sum(int(datagrams(stream, frame).sum()) for stream in streams),
+        sum(int(stream.octets.sum()) for stream in streams) // frame.octets,
     )
 
 

@@ -16,11 +16,13 @@ from railgauge.calibrate.host_pair import HostPair, PairHost
 from railgauge.calibrate.interface_counters import (
     CountedStream,
     CounterRecord,
+    DatagramBounds,
     DirectionCounts,
     FrameLength,
     counted_streams,
     counting,
     datagram_bounds,
+    datagrams,
     foreign_share,
     frame_length,
     idle_share,
@@ -37,7 +39,7 @@ _PACE = 100e6
 # The share of a link's known rate that datagrams take at most.
 _FILLED = 0.8
 # Seconds without a stream, so that each of them can be told from the next.
-_REST = 0.25
+_REST = 0.3
 _THROUGHPUT_LIMIT = 0.003
 # Other programs' share of the traffic above which it is a reason.
 _OTHERS = 0.001
@@ -115,7 +117,7 @@ def _udp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
     run, frame = measurement.streams("udp"), measurement.frame()
     streams = _streams(run.received.received, run)
     # The first datagram is where both begin to count.
-    payloads = [(s.octets.sum() / frame.octets - 1) * _DATAGRAM for s in streams]
+    payloads = [float(datagrams(s, frame).sum() - 1) * _DATAGRAM for s in streams]
     others = {
         measurement.pair.server.interface: max(
             foreign_share(streams, frame), idle_share(run.received.received, streams)
@@ -123,7 +125,7 @@ def _udp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
         "only one of the two": _excess(run, streams),
         "dropped at the socket": _dropped(run) / sum(int(s.packets.sum()) for s in streams),
     }
-    return _rates(check, run, streams, payloads, others, first_look=0.0)
+    return compared_rates(check, run, streams, payloads, others, first_look=0.0)
 
 
 def _excess(run: CountedRun, streams: Sequence[CountedStream]) -> float:
@@ -149,7 +151,7 @@ def _tcp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
     )
     header = frame.ip_header + _TCP_HEADERS[stamps]
     shares = [
-        _payload_share(record, counts, direction, frame.link, header, host)
+        payload_share(record, counts, direction, frame.link, header, host.name)
         for record, counts, direction, host in (
             (run.received, run.received.received, "In", pair.server),
             (run.sent, run.sent.sent, "Out", pair.client),
@@ -165,16 +167,16 @@ def _tcp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
         "sent again": protocols.get("Tcp.RetransSegs", 0) / max(1, protocols.get("Tcp.OutSegs", 0)),
     }
     first_look = max(_INITIAL_WINDOW / payload for payload in payloads)
-    return _rates(check, run, came, payloads, others, first_look)
+    return compared_rates(check, run, came, payloads, others, first_look)
 
 
-def _payload_share(
+def payload_share(
     record: CounterRecord,
     counts: DirectionCounts,
     direction: str,
     link: int,
     header: int,
-    host: PairHost,
+    name: str,
 ) -> float:
     """Return which share of the bytes of a direction is payload.
 
@@ -190,19 +192,19 @@ def _payload_share(
         by_ip = protocols[f"IpExt.{direction}Octets"] - header * protocols[f"Ip.{requests}"]
         segments = protocols[f"Tcp.{direction}Segs"]
     except KeyError as error:
-        raise EnvironmentFailedError(f"{host.name}: the kernel doesn't count {error}") from error
+        raise EnvironmentFailedError(f"{name}: the kernel doesn't count {error}") from error
     payloads = [octets - number * (header + link) for number in (packets, segments)]
     payload = min(payloads, key=lambda payload: abs(payload - by_ip))
     if payload <= 0 or abs(payload - by_ip) > _AGREEING * payload:
         raise EnvironmentFailedError(
-            f"{host.name}: {host.interface} counted {octets} bytes in {packets} packets, and IP "
+            f"{name}: the interface counted {octets} bytes in {packets} packets, and IP "
             f"{protocols[f'IpExt.{direction}Octets']} in {protocols[f'Ip.{requests}']}: other "
             "traffic, or a card that counts in a way of its own"
         )
     return payload / octets
 
 
-def _rates(
+def compared_rates(
     check: CertificateCheck,
     run: CountedRun,
     streams: Sequence[CountedStream],
@@ -231,7 +233,8 @@ def _rates(
 
 def _datagrams_sent(measurement: PairMeasurement, check: CertificateCheck) -> CertificateCheck:
     run = measurement.streams("udp")
-    return _datagrams(measurement, check, run.sent.sent, sum(run.measured.values("sent_packets")))
+    bounds = datagram_bounds(_streams(run.sent.sent, run), measurement.frame())
+    return compared_datagrams(check, sum(run.measured.values("sent_packets")), bounds)
 
 
 def _datagrams_received(measurement: PairMeasurement, check: CertificateCheck) -> CertificateCheck:
@@ -239,20 +242,18 @@ def _datagrams_received(measurement: PairMeasurement, check: CertificateCheck) -
     if dropped := _dropped(run):
         return without_value(check, f"the receiver's sockets had no room for {dropped} datagrams")
     values = run.measured.values("received_packets") + run.measured.values("duplicate_packets")
-    return _datagrams(measurement, check, run.received.received, sum(values))
+    bounds = datagram_bounds(_streams(run.received.received, run), measurement.frame())
+    return compared_datagrams(check, sum(values), bounds)
 
 
-def _datagrams(
-    measurement: PairMeasurement, check: CertificateCheck, counts: DirectionCounts, value: float
+def compared_datagrams(
+    check: CertificateCheck, value: float, bounds: DatagramBounds
 ) -> CertificateCheck:
     """Compare with the frames of a datagram's length that an interface counted.
 
     Small ones pass among them, as the control channel ends and begins. Where value and truth differ
     by less than might be in the same windows, nobody can tell who is wrong.
     """
-    run = measurement.streams("udp")
-    streams = _streams(counts, run)
-    bounds = datagram_bounds(streams, measurement.frame())
     if value != bounds.likely and bounds.least <= value <= bounds.most:
         return without_value(
             check,
@@ -268,7 +269,7 @@ def _round_trips(measurement: PairMeasurement, check: CertificateCheck) -> Certi
     settings = f"mode: latency, count: {_ROUND_TRIPS}, datagram: {_TRIP_BYTES}, poll: busy"
     interface = _interface(pair.client)
     with recording(pair.client.transport, interface, python=_PYTHON, slots=_RECORDED) as record:
-        measured = pair.measure(_test(pair, "udp", settings, "on"))
+        measured = pair.measure(_tests(pair, "udp", settings, "on"))
     values, trips = measured.values("rtt_mean"), record.round_trips(_TRIP_BYTES)
     if len(trips) != len(values) * _ROUND_TRIPS:
         scarce = f"{len(values)} × {_ROUND_TRIPS} round trips, and {len(trips)} recorded"
@@ -293,7 +294,7 @@ def _counted_run(pair: HostPair, engine: str, settings: str) -> CountedRun:
             for host in (pair.client, pair.server)
         ]
         # Other programs on the CPUs don't matter to datagrams, which have the kernel's stamps.
-        measured = pair.measure(_test(pair, engine, settings, "off" if engine == "udp" else "on"))
+        measured = pair.measure(_tests(pair, engine, settings, "off" if engine == "udp" else "on"))
         sent, received = (reader.end() for reader in readers)
     if len(measured.values("throughput")) != _REPLICATIONS:
         raise EnvironmentFailedError(measured.reason or "replications are missing")
@@ -315,14 +316,14 @@ def _settings(pair: HostPair, engine: str) -> str:
     return f"duration: {_SECONDS}s, datagram: {_DATAGRAM}, sockbuf: 4MiB, rate: {pace:.0f}bit/s"
 
 
-def _test(pair: HostPair, engine: str, settings: str, suspect: str) -> str:
-    """Return a test of these replications, with a rest after each."""
+def _tests(pair: HostPair, engine: str, settings: str, suspect: str) -> str:
+    """Return tests of a replication each, with a rest after each of them."""
     link, client = json.dumps(pair.chosen.name), json.dumps(pair.client.name)
     log = ", system_log: {suspect: off}" if suspect == "off" else ""
-    rest = f"{{name: rest, engine: command, hosts: [{client}], replications: {_REPLICATIONS}, "
-    rest += "system_log: off, "
-    return (
-        f"  - {{name: {engine}, engine: {engine}, links: [{link}], "
-        f"replications: {_REPLICATIONS}{log}, set: {{{settings}}}}}\n"
-        f"  - {rest}set: {{command: sleep {_REST}}}}}\n"
+    return "".join(
+        f"  - {{name: {engine}-{number}, engine: {engine}, links: [{link}], replications: 1{log}, "
+        f"set: {{{settings}}}}}\n"
+        f"  - {{name: rest-{number}, engine: command, hosts: [{client}], replications: 1, "
+        f"system_log: off, set: {{command: sleep {_REST}}}}}\n"
+        for number in range(_REPLICATIONS)
     )

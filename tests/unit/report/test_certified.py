@@ -130,9 +130,7 @@ def test_a_certificate_of_another_pair_is_not_cited(
     tmp_path: Path, other: dict[str, object]
 ) -> None:
     pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (RIGHT,)}
-    assert "calibrate HOSTS" not in text(
-        tmp_path, replace(certificate("gw1"), **(pair | other))
-    )
+    assert "calibrate HOSTS" not in text(tmp_path, replace(certificate("gw1"), **(pair | other)))
 
 
 def test_a_pair_that_is_wrong_is_told(tmp_path: Path) -> None:
