@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -85,3 +86,28 @@ def test_a_file_that_cannot_be_written_is_named(program: Path) -> None:
         1,
         "rail-reference: /nowhere/results: No such file or directory\n",
     )
+
+
+def test_counters_of_an_interface_are_told_once_input_ends(program: Path) -> None:
+    with subprocess.Popen(
+        [program, "counters", "lo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdin is not None
+        assert running.stdout.readline() == "ready\n"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(bytes(1000), ("127.0.0.1", 9))
+        running.stdin.close()
+        *lines, end = running.stdout.read().splitlines()
+    assert (running.returncode, end) == (0, "done")
+    looks = [line.split() for line in lines if line.startswith("i ")]
+    assert all(float(look[1]) <= float(look[2]) for look in looks)
+    assert int(looks[-1][3]) - int(looks[0][3]) >= 1042
+    assert int(looks[-1][4]) > int(looks[0][4])
+    assert any(line.startswith("Udp: InDatagrams") for line in lines)
+    assert any(line.startswith("IpExt: ") for line in lines)
+
+
+def test_an_interface_that_is_not_there_is_named(program: Path) -> None:
+    done = reference(program, "counters", "nope0")
+    assert (done.returncode, done.stderr) == (1, "rail-reference: nope0: No such device\n")
