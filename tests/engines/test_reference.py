@@ -48,22 +48,40 @@ def test_a_load_takes_no_more_cpu_time_than_there_is(
     program: Path, tmp_path: Path, share: str
 ) -> None:
     file = tmp_path / "results"
-    assert reference(program, "burn", str(file), share, "0.1").returncode == 0
-    ((cpu, elapsed, idle),) = lines(file)
+    assert reference(program, "burn", str(file), share, "0.1", str(os.getpid())).returncode == 0
+    ((cpu, elapsed, idle, family),) = lines(file)
     cpus = os.cpu_count() or 1
     assert elapsed >= 0.1
     assert 0 < cpu <= cpus * (elapsed + LATE)
     # The kernel counts idle time in ticks.
     assert 0 <= idle <= cpus * (elapsed + LATE)
+    assert 0 <= family <= cpus * (elapsed + LATE)
+
+
+def test_what_a_process_and_those_below_it_take_is_counted_by_itself(
+    program: Path, tmp_path: Path
+) -> None:
+    """A shell's child takes CPU time; the load that is its child, too, counts for itself."""
+    file = tmp_path / "results"
+    script = (
+        "timeout 10 sh -c 'while :; do :; done' & spinning=$!; "
+        f"'{program}' burn '{file}' 0 0.3 $$; kill $spinning"
+    )
+    subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
+    ((cpu, elapsed, _, family),) = lines(file)
+    assert 0 < family <= elapsed + LATE
+    assert cpu < elapsed
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         (),
-        ("burn", "f", "1.5", "1"),
-        ("burn", "f", "nan", "1"),
-        ("burn", "f", "0.5", "61"),
+        ("burn", "f", "1.5", "1", "1"),
+        ("burn", "f", "nan", "1", "1"),
+        ("burn", "f", "0.5", "61", "1"),
+        ("burn", "f", "0.5", "1", "me"),
+        ("burn", "f", "0.5", "1"),
         ("read", "f", "0", "1", "32"),
         ("integer", "f", "-1", "1"),
         ("integer", "f", "0", "1s"),
@@ -81,7 +99,7 @@ def test_other_arguments_are_refused(
 
 
 def test_a_file_that_cannot_be_written_is_named(program: Path) -> None:
-    done = reference(program, "burn", "/nowhere/results", "0", "0")
+    done = reference(program, "burn", "/nowhere/results", "0", "0", "1")
     assert (done.returncode, done.stderr) == (
         1,
         "rail-reference: /nowhere/results: No such file or directory\n",
