@@ -53,6 +53,16 @@ BROKEN_INSTRUMENTS = (
         Fault("reordered_packets", lambda reordered: reordered + 0.25),
     ),
     BrokenInstrument(
+        "round trip + 20 us",
+        "udp round trip over 0 ms",
+        Fault("rtt_mean", lambda seconds: seconds + 20e-6),
+    ),
+    BrokenInstrument(
+        "round trip × 1.1",
+        "udp round trip over 2 ms",
+        Fault("rtt_mean", lambda seconds: seconds * 1.1),
+    ),
+    BrokenInstrument(
         "round trip × 1.03",
         "udp round trip over 20 ms",
         Fault("rtt_mean", lambda seconds: seconds * 1.03),
@@ -169,9 +179,9 @@ BROKEN_PAIR_INSTRUMENTS = (
         Fault("sent_packets", lambda count: count * 0.97),
     ),
     BrokenInstrument(
-        "round trip × 1.03",
+        "round trip × 1.1 + 20 us",
         "udp round trip",
-        Fault("rtt_mean", lambda seconds: seconds * 1.03),
+        Fault("rtt_mean", lambda seconds: seconds * 1.1 + 20e-6),
     ),
 )
 
