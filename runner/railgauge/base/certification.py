@@ -298,11 +298,11 @@ def pair_standings(
         if certificate.peer and {certificate.host, certificate.peer} <= hosts.keys():
             of_pairs.setdefault((certificate.host, certificate.peer), []).append(certificate)
     standings = []
-    for (host, peer), made in of_pairs.items():
-        holding = [c for c in made if not _pair_ended(c, engines_hash, hosts)]
+    for (host, peer), of_pair in of_pairs.items():
+        holding = [c for c in of_pair if not _pair_ended(c, engines_hash, hosts)]
         standing = PairStanding(host, peer, latest_checks(holding))
         if not holding and with_ended:
-            last = max(made, key=lambda certificate: certificate.made_at)
+            last = max(of_pair, key=lambda certificate: certificate.made_at)
             causes = " and ".join(_pair_ended(last, engines_hash, hosts))
             standing = replace(standing, ended=f"certificate of {last.made_at[:10]} until {causes}")
         if standing.text:

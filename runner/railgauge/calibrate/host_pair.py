@@ -122,9 +122,11 @@ def host_pair(chosen: ChosenLink, fault: Fault | None = None) -> Iterator[HostPa
 def _text(transport: Transport, file: str) -> str:
     """Return a file's text on a host; EnvironmentFailedError if it can't be read."""
     try:
-        done = run(transport, ["cat", file], timeout=_SECONDS)
+        answer = run(transport, ["cat", file], timeout=_SECONDS)
     except TimeoutError as error:
         raise EnvironmentFailedError(str(error)) from error
-    if done.status or not done.stdout:
-        raise EnvironmentFailedError(f"{transport.host}: can't read {file}: {done.stderr.strip()}")
-    return done.stdout
+    if answer.status or not answer.stdout:
+        raise EnvironmentFailedError(
+            f"{transport.host}: can't read {file}: {answer.stderr.strip()}"
+        )
+    return answer.stdout

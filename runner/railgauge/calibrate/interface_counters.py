@@ -201,8 +201,8 @@ def datagrams(stream: CountedStream, frame: FrameLength) -> _Counts:
     As few of others as its bytes allow are among them: control segments are small.
     """
     missing = stream.packets * frame.octets - stream.octets
-    others: _Counts = np.clip(-(-missing // (frame.octets - _SMALLEST)), 0, stream.packets)
-    return stream.packets - others
+    strangers: _Counts = np.clip(-(-missing // (frame.octets - _SMALLEST)), 0, stream.packets)
+    return stream.packets - strangers
 
 
 def foreign_share(streams: Sequence[CountedStream], frame: FrameLength) -> float:

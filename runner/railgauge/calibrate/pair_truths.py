@@ -122,14 +122,14 @@ def _udp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
     streams = _streams(run.received.received, run)
     # The first datagram is where both begin to count.
     payloads = [float(datagrams(s, frame).sum() - 1) * _DATAGRAM for s in streams]
-    others = {
+    foreign = {
         measurement.pair.server.interface: max(
             foreign_share(streams, frame), idle_share(run.received.received, streams)
         ),
         "only one of the two": _excess(run, streams),
         "dropped at the socket": _dropped(run) / sum(int(s.packets.sum()) for s in streams),
     }
-    return compared_rates(check, run, streams, payloads, others, first_look=0.0)
+    return compared_rates(check, run, streams, payloads, foreign, first_look=0.0)
 
 
 def _excess(run: CountedRun, streams: Sequence[CountedStream]) -> float:
@@ -165,13 +165,13 @@ def _tcp_throughput(measurement: PairMeasurement, check: CertificateCheck) -> Ce
     payloads = [float(stream.octets.sum()) * shares[0] for stream in came]
     left = sum(float(stream.octets.sum()) for stream in sent) * shares[1]
     protocols = run.sent.protocols
-    others = {
+    foreign = {
         pair.server.interface: idle_share(run.received.received, came),
         "only one of the two": abs(sum(payloads) - left) / left,
         "sent again": protocols.get("Tcp.RetransSegs", 0) / max(1, protocols.get("Tcp.OutSegs", 0)),
     }
     first_look = max(_INITIAL_WINDOW / payload for payload in payloads)
-    return compared_rates(check, run, came, payloads, others, first_look)
+    return compared_rates(check, run, came, payloads, foreign, first_look)
 
 
 def payload_share(
@@ -213,22 +213,22 @@ def compared_rates(
     run: CountedRun,
     streams: Sequence[CountedStream],
     payloads: Sequence[float],
-    others: Mapping[str, float],
+    foreign: Mapping[str, float],
     first_look: float,
 ) -> CertificateCheck:
-    """Return `check` with the streams' rates; `others` are shares of traffic that isn't theirs."""
+    """Return `check` with the streams' rates; `foreign` are shares of traffic that isn't theirs."""
     truths = [8 * payload / s.seconds for payload, s in zip(payloads, streams, strict=True)]
     wake_up = _WAKE_UP * math.sqrt(2 / 12)
     budget = {
         "looks": statistics.mean(s.spread / s.seconds for s in streams),
         "wake-up": max(wake_up / s.seconds for s in streams),
         "first look": first_look / math.sqrt(3),
-        "others": max(others.values()) / math.sqrt(3),
+        "foreign": max(foreign.values()) / math.sqrt(3),
     }
     reasons = [run.measured.reason]
     reasons += [
         f"{share:.2%} of the traffic isn't the test's ({where})"
-        for where, share in others.items()
+        for where, share in foreign.items()
         if share > _OTHERS
     ]
     values = run.measured.values("throughput")
