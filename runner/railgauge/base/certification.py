@@ -78,8 +78,8 @@ def _holding(certificate: Certificate, source: str | None) -> Certificate:
         return certificate
     if certificate.source_hash == (source_hash() if source is None else source):
         return certificate
-    kept = (check for check in certificate.checks if check.engine not in OF_OWN_CODE)
-    return replace(certificate, checks=tuple(kept))
+    checks = tuple(check for check in certificate.checks if check.engine not in OF_OWN_CODE)
+    return replace(certificate, checks=checks)
 
 
 def latest_checks(certificates: Iterable[Certificate]) -> dict[str, DatedCheck]:
