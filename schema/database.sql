@@ -34,7 +34,7 @@ CREATE TABLE certificate (
 	kernel TEXT NOT NULL, 
 	boot_id TEXT NOT NULL, 
 	clock_source TEXT NOT NULL, 
-	load FLOAT NOT NULL, 
+	load FLOAT NOT NULL, source_hash TEXT NOT NULL DEFAULT '', peer TEXT NOT NULL DEFAULT '', peer_kernel TEXT NOT NULL DEFAULT '', peer_boot_id TEXT NOT NULL DEFAULT '', peer_clock_source TEXT NOT NULL DEFAULT '', peer_load DOUBLE PRECISION NOT NULL DEFAULT 0, 
 	CONSTRAINT pk_certificate PRIMARY KEY (id), 
 	CONSTRAINT uq_certificate_uid UNIQUE (uid)
 );
@@ -456,7 +456,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0011');
+INSERT INTO "railgauge_schema" VALUES('0012');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 

@@ -1,10 +1,18 @@
-/* rail-reference: rates and loads that `railgauge calibrate` holds the engines against. It has no
- * code in common with them, and their clock is CLOCK_MONOTONIC. Each run adds a line to FILE:
+/* rail-reference: rates, loads and counters that `railgauge calibrate` holds the engines against. It
+ * has no code in common with them, and their clock is CLOCK_MONOTONIC.
+ *   rail-reference counters INTERFACE              says `ready`, and once standard input has a line
+ *                                                  or ends, what the kernel counted until then
+ * Each of the other runs adds a line to FILE:
  *   rail-reference integer FILE CPU SECONDS        operations, CPU seconds, seconds
  *   rail-reference read FILE CPU SECONDS BYTES     bytes, CPU seconds, seconds
- *   rail-reference burn FILE SHARE SECONDS         CPU seconds, seconds, idle seconds of all CPUs */
+ *   rail-reference burn FILE SHARE SECONDS PID     CPU seconds, seconds, idle seconds of all CPUs,
+ *                                                  CPU seconds of PID and those it started */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +31,10 @@
 #define WORDS_AT_ONCE 8   /* read by one round of the loop, so that its end costs nothing */
 #define SHORTEST_PERIOD 0.05 /* s of load and rest; their lengths vary, so that the kernel's tick, */
 #define LONGEST_PERIOD 0.15  /* by which it counts CPU time, doesn't keep meeting the same phase */
+#define LOOK 1000000         /* ns from one look at an interface's counters to the next */
+#define LOOKS 20             /* of them from one look at the protocols' counters to the next */
+#define MOST_PROCESSES 65536
+#define MOST_TEXT 1048576    /* bytes of a file of /proc/net */
 
 static _Noreturn void give_up(const char *subject)
 {
@@ -32,8 +44,8 @@ static _Noreturn void give_up(const char *subject)
 
 static _Noreturn void refuse(void)
 {
-    fputs("usage: rail-reference integer FILE CPU SECONDS | read FILE CPU SECONDS BYTES | "
-          "burn FILE SHARE SECONDS; SHARE 0 to 1, SECONDS up to 60, BYTES a multiple of 64\n",
+    fputs("usage: rail-reference counters INTERFACE | integer FILE CPU SECONDS | "
+          "read FILE CPU SECONDS BYTES | burn FILE SHARE SECONDS PID; SHARE 0 to 1, SECONDS up to 60, BYTES a multiple of 64\n",
           stderr);
     exit(2);
 }
@@ -70,10 +82,13 @@ static void pin(int cpu)
         give_up("pinning to the CPU");
 }
 
-static void add_line(const char *file, double first, double second, double third)
+static void add_line(const char *file, const double *numbers, size_t count)
 {
     FILE *out = fopen(file, "ae");
-    if (out == NULL || fprintf(out, "%.9f %.9f %.9f\n", first, second, third) < 0 || fclose(out) != 0)
+    bool whole = out != NULL;
+    for (size_t i = 0; whole && i < count; i++)
+        whole = fprintf(out, "%.9f%c", numbers[i], i + 1 < count ? ' ' : '\n') > 0;
+    if (!whole || fclose(out) != 0)
         give_up(file);
 }
 
@@ -130,7 +145,7 @@ static void work(const char *file, double (*batch)(size_t bytes), size_t bytes, 
         done += batch(bytes);
         now = elapsed_now();
     } while (now < begin + seconds);
-    add_line(file, done, seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_begin, now - begin);
+    add_line(file, (double[]){done, seconds_of(CLOCK_THREAD_CPUTIME_ID) - cpu_begin, now - begin}, 3);
 }
 
 static void map_memory(size_t bytes)
@@ -197,13 +212,77 @@ static double cpu_seconds(int who)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
+struct relation {
+    pid_t pid, parent;
+};
+
+/* Of each process there is, but this one: it and its parent. Returns how many. */
+static size_t read_processes(struct relation *processes, size_t most)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc");
+    if (folder == NULL)
+        give_up("/proc");
+    for (struct dirent *entry; count < most && (entry = readdir(folder)) != NULL;) {
+        char path[32], text[512];
+        int pid = atoi(entry->d_name), parent;
+        if (pid <= 0 || pid == getpid())
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/stat", pid);
+        FILE *stat = fopen(path, "re");
+        size_t length = stat == NULL ? 0 : fread(text, 1, sizeof text - 1, stat);
+        if (stat != NULL)
+            fclose(stat);
+        text[length] = '\0';
+        /* A program's name may hold brackets, too. */
+        const char *behind = strrchr(text, ')');
+        if (behind != NULL && sscanf(behind + 1, " %*c %d", &parent) == 1)
+            processes[count++] = (struct relation){.pid = pid, .parent = parent};
+    }
+    closedir(folder);
+    return count;
+}
+
+static bool is_among(const pid_t *pids, size_t count, pid_t pid)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pids[i] == pid)
+            return true;
+    return false;
+}
+
+/* CPU seconds of `root` and what it started, and they: not those that ended, nor of this process.
+ * By the scheduler's clocks, as ticks are longer than what these take meanwhile. */
+static double family_seconds(pid_t root)
+{
+    static struct relation processes[MOST_PROCESSES];
+    static pid_t family[MOST_PROCESSES + 1];
+    size_t count = read_processes(processes, MOST_PROCESSES), members = 0, before;
+    double seconds = 0;
+    family[members++] = root;
+    do {
+        before = members;
+        for (size_t i = 0; i < count; i++)
+            if (!is_among(family, members, processes[i].pid) &&
+                is_among(family, members, processes[i].parent))
+                family[members++] = processes[i].pid;
+    } while (members > before);
+    for (size_t i = 0; i < members; i++) {
+        clockid_t clock;
+        struct timespec used;
+        if (clock_getcpuclockid(family[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
+            seconds += (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+    }
+    return seconds;
+}
+
 /* On each CPU that this process may use. */
-static void burn(const char *file, double share, double seconds)
+static void burn(const char *file, double share, double seconds, pid_t root)
 {
     cpu_set_t set;
     bool whole = true;
     int status;
-    double begin = elapsed_now(), idle = idle_seconds();
+    double begin = elapsed_now(), idle = idle_seconds(), family = family_seconds(root);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         give_up("the CPUs of this process");
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -223,7 +302,101 @@ static void burn(const char *file, double share, double seconds)
         give_up("a CPU's load ended early");
     }
     double used = cpu_seconds(RUSAGE_CHILDREN) + cpu_seconds(RUSAGE_SELF);
-    add_line(file, used, elapsed_now() - begin, idle);
+    family = family_seconds(root) - family;
+    add_line(file, (double[]){used, elapsed_now() - begin, idle, family}, 4);
+}
+
+static int open_counters(const char *file)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        give_up(file);
+    return fd;
+}
+
+/* The whole file, with a zero behind it. */
+static char *text_of(int fd)
+{
+    static char text[MOST_TEXT];
+    size_t length = 0;
+    ssize_t got;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        give_up("/proc/net");
+    while (length < sizeof text - 1 && (got = read(fd, text + length, sizeof text - 1 - length)) != 0) {
+        if (got < 0)
+            give_up("/proc/net");
+        length += (size_t)got;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+/* `i`, when the look began and ended, bytes and packets received, bytes and packets sent. */
+static void look_at_interface(FILE *out, int fd, const char *interface)
+{
+    size_t length = strlen(interface);
+    double begin = elapsed_now();
+    char *line = text_of(fd);
+    double end = elapsed_now();
+    for (; line != NULL; line = strchr(line, '\n')) {
+        line += strspn(line, "\n ");
+        if (strncmp(line, interface, length) != 0 || line[length] != ':')
+            continue;
+        uint64_t received[2], sent[2];
+        if (sscanf(line + length + 1,
+                   "%" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+                   &received[0], &received[1], &sent[0], &sent[1]) == 4) {
+            fprintf(out, "i %.9f %.9f %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", begin, end,
+                    received[0], received[1], sent[0], sent[1]);
+            return;
+        }
+    }
+    errno = ENODEV;
+    give_up(interface);
+}
+
+/* `p` and when, then the lines as the kernel has them: names and numbers of IP, TCP and UDP. */
+static void look_at_protocols(FILE *out, int fd)
+{
+    fprintf(out, "p %.9f\n", elapsed_now());
+    for (char *line = strtok(text_of(fd), "\n"); line != NULL; line = strtok(NULL, "\n"))
+        if (strncmp(line, "Ip: ", 4) == 0 || strncmp(line, "Tcp: ", 5) == 0 ||
+            strncmp(line, "Udp: ", 5) == 0 || strncmp(line, "IpExt: ", 7) == 0)
+            fprintf(out, "%s\n", line);
+}
+
+/* All stays in memory until the end: what is printed may go out by the same interface. */
+static void count(const char *interface)
+{
+    char *record = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&record, &size);
+    int device = open_counters("/proc/net/dev"), snmp = open_counters("/proc/net/snmp");
+    int netstat = open_counters("/proc/net/netstat");
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct timespec pause = {.tv_nsec = LOOK};
+    if (out == NULL)
+        give_up("memory");
+    look_at_interface(out, device, interface);
+    puts("ready");
+    fflush(stdout);
+    for (int look = 0;; look++) {
+        bool last = ppoll(&input, 1, &pause, NULL) != 0;
+        look_at_interface(out, device, interface);
+        if (look % LOOKS == 0 || last) {
+            look_at_protocols(out, snmp);
+            look_at_protocols(out, netstat);
+        }
+        if (last)
+            break;
+    }
+    if (fclose(out) != 0 || fwrite(record, 1, size, stdout) != size || puts("done") == EOF ||
+        fflush(stdout) != 0)
+        give_up("the record");
+    free(record);
+    close(device);
+    close(snmp);
+    close(netstat);
 }
 
 static bool asks(const char *word, int argc, char **argv, int count)
@@ -234,8 +407,13 @@ static bool asks(const char *word, int argc, char **argv, int count)
 int main(int argc, char **argv)
 {
     alarm((unsigned)(2 * LONGEST)); /* whatever becomes of who waits for it */
-    if (asks("burn", argc, argv, 5)) {
-        burn(argv[2], number(argv[3], 0, 1), number(argv[4], 0, LONGEST));
+    if (asks("burn", argc, argv, 6)) {
+        double share = number(argv[3], 0, 1), seconds = number(argv[4], 0, LONGEST);
+        burn(argv[2], share, seconds, (pid_t)number(argv[5], 0, INT32_MAX));
+        return 0;
+    }
+    if (asks("counters", argc, argv, 3)) {
+        count(argv[2]);
         return 0;
     }
     bool reads = asks("read", argc, argv, 6);

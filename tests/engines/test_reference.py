@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
@@ -47,22 +48,40 @@ def test_a_load_takes_no_more_cpu_time_than_there_is(
     program: Path, tmp_path: Path, share: str
 ) -> None:
     file = tmp_path / "results"
-    assert reference(program, "burn", str(file), share, "0.1").returncode == 0
-    ((cpu, elapsed, idle),) = lines(file)
+    assert reference(program, "burn", str(file), share, "0.1", str(os.getpid())).returncode == 0
+    ((cpu, elapsed, idle, family),) = lines(file)
     cpus = os.cpu_count() or 1
     assert elapsed >= 0.1
     assert 0 < cpu <= cpus * (elapsed + LATE)
     # The kernel counts idle time in ticks.
     assert 0 <= idle <= cpus * (elapsed + LATE)
+    assert 0 <= family <= cpus * (elapsed + LATE)
+
+
+def test_what_a_process_and_those_below_it_take_is_counted_by_itself(
+    program: Path, tmp_path: Path
+) -> None:
+    """A shell's child takes CPU time; the load that is its child, too, counts for itself."""
+    file = tmp_path / "results"
+    script = (
+        "timeout 10 sh -c 'while :; do :; done' & spinning=$!; "
+        f"'{program}' burn '{file}' 0 0.3 $$; kill $spinning"
+    )
+    subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
+    ((cpu, elapsed, _, family),) = lines(file)
+    assert 0 < family <= elapsed + LATE
+    assert cpu < elapsed
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         (),
-        ("burn", "f", "1.5", "1"),
-        ("burn", "f", "nan", "1"),
-        ("burn", "f", "0.5", "61"),
+        ("burn", "f", "1.5", "1", "1"),
+        ("burn", "f", "nan", "1", "1"),
+        ("burn", "f", "0.5", "61", "1"),
+        ("burn", "f", "0.5", "1", "me"),
+        ("burn", "f", "0.5", "1"),
         ("read", "f", "0", "1", "32"),
         ("integer", "f", "-1", "1"),
         ("integer", "f", "0", "1s"),
@@ -80,8 +99,33 @@ def test_other_arguments_are_refused(
 
 
 def test_a_file_that_cannot_be_written_is_named(program: Path) -> None:
-    done = reference(program, "burn", "/nowhere/results", "0", "0")
+    done = reference(program, "burn", "/nowhere/results", "0", "0", "1")
     assert (done.returncode, done.stderr) == (
         1,
         "rail-reference: /nowhere/results: No such file or directory\n",
     )
+
+
+def test_counters_of_an_interface_are_told_once_input_ends(program: Path) -> None:
+    with subprocess.Popen(
+        [program, "counters", "lo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdin is not None
+        assert running.stdout.readline() == "ready\n"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(bytes(1000), ("127.0.0.1", 9))
+        running.stdin.close()
+        *lines, end = running.stdout.read().splitlines()
+    assert (running.returncode, end) == (0, "done")
+    looks = [line.split() for line in lines if line.startswith("i ")]
+    assert all(float(look[1]) <= float(look[2]) for look in looks)
+    assert int(looks[-1][3]) - int(looks[0][3]) >= 1042
+    assert int(looks[-1][4]) > int(looks[0][4])
+    assert any(line.startswith("Udp: InDatagrams") for line in lines)
+    assert any(line.startswith("IpExt: ") for line in lines)
+
+
+def test_an_interface_that_is_not_there_is_named(program: Path) -> None:
+    done = reference(program, "counters", "nope0")
+    assert (done.returncode, done.stderr) == (1, "rail-reference: nope0: No such device\n")

@@ -8,6 +8,8 @@ from typing import Literal
 Conclusion = Literal["certified", "wrong", "not certifiable here", "left out"]
 # The reason of a check that a calibration did not make.
 LEFT_OUT = "only some of the checks were asked for"
+# What is checked of railgauge's own code, under the names of engines: another railgauge ends it.
+OF_OWN_CODE = frozenset({"report", "compare", "gate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,10 @@ class Certificate:
 
     It has all checks of each engine of which it has any; a short one has left some of them out.
     `uid` tells it apart from all others; `made_at` is UTC in ISO 8601; `load` the machine's mean
-    load over the minute before.
+    load over the minute before. `source_hash` is railgauge's own (`source_hash()`).
+
+    With a `peer` it is one of a pair of hosts, from `host` to `peer`, both by their names in the
+    hosts file, and what is called `peer_…` is the other end's.
     """
 
     uid: str
@@ -82,6 +87,12 @@ class Certificate:
     clock_source: str
     load: float
     checks: tuple[CertificateCheck, ...]
+    source_hash: str = ""
+    peer: str = ""
+    peer_kernel: str = ""
+    peer_boot_id: str = ""
+    peer_clock_source: str = ""
+    peer_load: float = 0.0
 
     @property
     def results(self) -> tuple[CertificateCheck, ...]:

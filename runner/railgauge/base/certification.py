@@ -1,6 +1,7 @@
 """What certificates come to on given boots of machines: which engines are certified, since when.
 
-A certificate holds for the engines' sources and for one boot of a machine, and so for one kernel.
+A certificate holds for the engines' sources and for one boot of a machine, and so for one kernel;
+what it says of railgauge's own code, only for that. One of a pair of hosts says nothing of either.
 Of each check the last result counts; a calibration that left it out says nothing of it, nor does
 one that couldn't certify it of a check that was wrong.
 """
@@ -8,9 +9,15 @@ one that couldn't certify it of a check that was wrong.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from railgauge.base.certificate import Certificate, CertificateCheck, Conclusion
+from railgauge.base.certificate import (
+    OF_OWN_CODE,
+    Certificate,
+    CertificateCheck,
+    Conclusion,
+)
+from railgauge.base.own_source import source_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +53,39 @@ class EngineStanding:
 
 
 def last_checks(
-    certificates: Iterable[Certificate], engines_hash: str, boot_id: str
+    certificates: Iterable[Certificate],
+    engines_hash: str,
+    boot_id: str,
+    source: str | None = None,
 ) -> dict[str, DatedCheck]:
     """Return the last result of each check, by name, of these engines on this boot.
 
-    Which checks an engine has, the last certificate of it says.
+    Which checks an engine has, the last certificate of it says. `source` is the `source_hash` for
+    which those of railgauge's own code have to hold; None: that of the one that runs.
     """
-    holding = [
-        certificate
+    return latest_checks(
+        _holding(certificate, source)
         for certificate in certificates
-        if boot_id and (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
-    ]
+        if boot_id
+        and not certificate.peer
+        and (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
+    )
+
+
+def _holding(certificate: Certificate, source: str | None) -> Certificate:
+    """Return the certificate without what another railgauge's own code made of its checks."""
+    if not any(check.engine in OF_OWN_CODE for check in certificate.checks):
+        return certificate
+    if certificate.source_hash == (source_hash() if source is None else source):
+        return certificate
+    checks = tuple(check for check in certificate.checks if check.engine not in OF_OWN_CODE)
+    return replace(certificate, checks=checks)
+
+
+def latest_checks(certificates: Iterable[Certificate]) -> dict[str, DatedCheck]:
+    """Return the last result of each check, by name, of certificates that all hold."""
     checks: dict[str, DatedCheck] = {}
-    for certificate in sorted(holding, key=lambda certificate: certificate.made_at):
+    for certificate in sorted(certificates, key=lambda certificate: certificate.made_at):
         engines = {check.engine for check in certificate.checks}
         before = checks
         checks = {
@@ -79,13 +106,18 @@ def _proves_nothing(check: CertificateCheck, last: CertificateCheck) -> bool:
 
 
 def engine_standings(
-    certificates: Sequence[Certificate], engines_hash: str, boot_ids: Iterable[str]
+    certificates: Sequence[Certificate],
+    engines_hash: str,
+    boot_ids: Iterable[str],
+    source: str | None = None,
 ) -> dict[str, EngineStanding]:
     """Return what certificates say, by engine, on these boots: certified is what all of them have.
 
-    What is wrong on one is wrong, whatever the others have.
+    What is wrong on one is wrong, whatever the others have. `source` as in `last_checks`.
     """
-    of_boots = [last_checks(certificates, engines_hash, boot) for boot in dict.fromkeys(boot_ids)]
+    of_boots = [
+        last_checks(certificates, engines_hash, boot, source) for boot in dict.fromkeys(boot_ids)
+    ]
     by_engine: dict[str, dict[str, list[DatedCheck]]] = {}
     for checks in of_boots:
         for name, dated in checks.items():
@@ -124,7 +156,9 @@ def ended_certification(
     of_host = [
         certificate
         for certificate in certificates
-        if certificate.host == facts.get("hostname") and certificate.certified()
+        if certificate.host == facts.get("hostname")
+        and not certificate.peer
+        and certificate.certified()
     ]
     if not of_host:
         return ""
@@ -147,13 +181,16 @@ def certification_text(
     engines_hash: str,
     facts: Mapping[str, str],
     engines: Collection[str] | None = None,
+    source: str | None = None,
 ) -> str:
     """Return which of the `engines` are certified on a host with these `facts`; of None, all.
 
     `tcp, udp certified on 2026-11-23`; others are named with what is wrong, open or was never
-    checked. Without any, what ended the certificate that the host had.
+    checked. Without any, what ended the certificate that the host had. `source` as in
+    `last_checks`.
     """
-    standings = engine_standings(certificates, engines_hash, [facts.get("boot_id", "")])
+    boot_id = facts.get("boot_id", "")
+    standings = engine_standings(certificates, engines_hash, [boot_id], source)
     days: dict[str, list[str]] = {}
     lacking = []
     for engine in sorted(standings if engines is None else engines):
@@ -167,10 +204,127 @@ def certification_text(
         else:
             counts = f"{len(standing.certified)} of {standing.checks}"
             lacking.append(f"{engine} only in part, {counts} checks")
-    if not standings:
+    ended = ""
+    if engines is None:
+        ended = _ended_with_code(certificates, engines_hash, boot_id, standings)
+    if not standings and not ended:
         return ended_certification(certificates, engines_hash, facts) or "no certificate"
     certified = [f"{', '.join(names)} certified on {day}" for day, names in sorted(days.items())]
-    return "; ".join([*certified, *lacking])
+    return "; ".join(filter(None, [*certified, *lacking, ended]))
+
+
+def _ended_with_code(
+    certificates: Iterable[Certificate],
+    engines_hash: str,
+    boot_id: str,
+    standings: Collection[str],
+) -> str:
+    """Return what was certified of another railgauge's own code and isn't of this, "" if none."""
+    of_boot = [
+        certificate
+        for certificate in certificates
+        if (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
+    ]
+    if not boot_id or not of_boot:
+        return ""
+    last = max(of_boot, key=lambda certificate: certificate.made_at)
+    ended = [name for name in last.certified() if name in OF_OWN_CODE and name not in standings]
+    if not ended:
+        return ""
+    return (
+        f"{', '.join(ended)} certified on {last.made_at[:10]}, until railgauge itself changed "
+        f"(was {last.version})"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PairStanding:
+    """What became of the checks of a pair of hosts: the last result of each, by name.
+
+    `ended` says what ended the certificates that it had; then it has no checks.
+    """
+
+    host: str
+    peer: str
+    checks: Mapping[str, DatedCheck]
+    ended: str = ""
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Both hosts' names."""
+        return self.host, self.peer
+
+    def of(self, engines: Collection[str]) -> PairStanding:
+        """Return the same of the checks of these engines alone."""
+        checks = {name: d for name, d in self.checks.items() if d.check.engine in engines}
+        return replace(self, checks=checks)
+
+    def names(self, conclusion: Conclusion) -> list[str]:
+        """Return the names of the checks that came to this."""
+        return [n for n, dated in self.checks.items() if dated.check.conclusion == conclusion]
+
+    @property
+    def since(self) -> str:
+        """When the oldest of the certified ones was made, "" without any."""
+        return min((self.checks[name].made_at for name in self.names("certified")), default="")
+
+    @property
+    def text(self) -> str:
+        """What is certified from one to the other and what is wrong, or what ended it."""
+        if self.ended:
+            return self.ended
+        parts = []
+        if wrong := self.names("wrong"):
+            parts.append(f"{', '.join(wrong)} wrong by the interfaces' counters")
+        if certified := self.names("certified"):
+            parts.append(f"{', '.join(certified)} certified on {self.since[:10]}")
+        return "; ".join(parts)
+
+
+def pair_standings(
+    certificates: Iterable[Certificate],
+    engines_hash: str,
+    hosts: Mapping[str, Mapping[str, str]],
+    *,
+    with_ended: bool = False,
+) -> list[PairStanding]:
+    """Return what certificates say of pairs of these hosts, by name with their facts.
+
+    One holds for these engines and this boot of both. Of pairs of which none does, nothing, or
+    what ended the last one.
+    """
+    of_pairs: dict[tuple[str, str], list[Certificate]] = {}
+    for certificate in certificates:
+        if certificate.peer and {certificate.host, certificate.peer} <= hosts.keys():
+            of_pairs.setdefault((certificate.host, certificate.peer), []).append(certificate)
+    standings = []
+    for (host, peer), of_pair in of_pairs.items():
+        holding = [c for c in of_pair if not _pair_ended(c, engines_hash, hosts)]
+        standing = PairStanding(host, peer, latest_checks(holding))
+        if not holding and with_ended:
+            last = max(of_pair, key=lambda certificate: certificate.made_at)
+            causes = " and ".join(_pair_ended(last, engines_hash, hosts))
+            standing = replace(standing, ended=f"certificate of {last.made_at[:10]} until {causes}")
+        if standing.text:
+            standings.append(standing)
+    return standings
+
+
+def _pair_ended(
+    certificate: Certificate, engines_hash: str, hosts: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return what ended the certificate of a pair; nothing if it holds."""
+    causes = []
+    if certificate.engines_hash != engines_hash:
+        changed = f"{certificate.engines_hash[:12]}, now {engines_hash[:12]}"
+        causes.append(f"the engines changed ({changed})")
+    for name, boot_id in (
+        (certificate.host, certificate.boot_id),
+        (certificate.peer, certificate.peer_boot_id),
+    ):
+        if not boot_id or boot_id != hosts[name].get("boot_id"):
+            causes.append(f"{name} was booted since")
+    return causes
 
 
 def certification_notes(
@@ -181,7 +335,7 @@ def certification_notes(
 ) -> list[str]:
     """Return `certification_text` of each host, by name with its facts, those alike in one line.
 
-    Nothing where there is no certificate at all.
+    Then what there is of pairs of them. Nothing where there is no certificate at all.
     """
     if not certificates:
         return []
@@ -189,4 +343,10 @@ def certification_notes(
     for host, facts in hosts.items():
         text = certification_text(certificates, engines_hash, facts, engines)
         names.setdefault(text, []).append(host)
-    return [f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()]
+    return [
+        *(f"{', '.join(alike)}: {text} (railgauge calibrate)" for text, alike in names.items()),
+        *(
+            f"from {pair.host} to {pair.peer}: {pair.text} (railgauge calibrate HOSTS)"
+            for pair in pair_standings(certificates, engines_hash, hosts, with_ended=True)
+        ),
+    ]

@@ -53,6 +53,16 @@ BROKEN_INSTRUMENTS = (
         Fault("reordered_packets", lambda reordered: reordered + 0.25),
     ),
     BrokenInstrument(
+        "round trip + 20 us",
+        "udp round trip over 0 ms",
+        Fault("rtt_mean", lambda seconds: seconds + 20e-6),
+    ),
+    BrokenInstrument(
+        "round trip × 1.1",
+        "udp round trip over 2 ms",
+        Fault("rtt_mean", lambda seconds: seconds * 1.1),
+    ),
+    BrokenInstrument(
         "round trip × 1.03",
         "udp round trip over 20 ms",
         Fault("rtt_mean", lambda seconds: seconds * 1.03),
@@ -147,6 +157,31 @@ BROKEN_INSTRUMENTS = (
         "every other shift overlooked",
         "gate finds a shift of 3 %",
         Fault("alarms", lambda share: share / 2),
+    ),
+)
+
+
+# Of a pair of hosts, where one datagram more may be another program's.
+BROKEN_PAIR_INSTRUMENTS = (
+    BrokenInstrument(
+        "udp rate × 0.97",
+        "udp throughput",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "tcp rate × 0.97",
+        "tcp throughput",
+        Fault("throughput", lambda rate: rate * 0.97),
+    ),
+    BrokenInstrument(
+        "datagrams sent × 0.97",
+        "udp datagrams sent",
+        Fault("sent_packets", lambda count: count * 0.97),
+    ),
+    BrokenInstrument(
+        "round trip × 1.1 + 20 us",
+        "udp round trip",
+        Fault("rtt_mean", lambda seconds: seconds * 1.1 + 20e-6),
     ),
 )
 

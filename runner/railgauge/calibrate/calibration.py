@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from railgauge import __version__
 from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
 from railgauge.base.errors import InputError
+from railgauge.base.own_source import source_hash
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths
+from railgauge.calibrate.host_pair import ChosenLink, host_pair
 from railgauge.calibrate.machine import machine_truths
 from railgauge.calibrate.message_passing import mpi_truths
 from railgauge.calibrate.network import network_truths
+from railgauge.calibrate.pair_truths import PairMeasurement, PairTruth, pair_truths
+from railgauge.calibrate.rig import Fault
 from railgauge.calibrate.stamps import stamp_truths
 from railgauge.calibrate.transfers import transfer_truths
 from railgauge.calibrate.truth import LocalTruth, Truth
 from railgauge.calibrate.uncertainty import without_value
 from railgauge.engine.deploy import bundle
 
+AnyTruth = TypeVar("AnyTruth", Truth | LocalTruth, PairTruth)
 _KERNEL = Path("/proc/sys/kernel")
 _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 
@@ -48,7 +54,14 @@ def chosen_truths(names: Iterable[str] = ()) -> list[Truth | LocalTruth]:
 
     InputError for a word that none has.
     """
-    truths = all_truths()
+    return with_words(all_truths(), names)
+
+
+def with_words(truths: Sequence[AnyTruth], names: Iterable[str]) -> list[AnyTruth]:
+    """Return those of the truths whose checks have one of these words in their names.
+
+    All without any word; InputError for a word that none has.
+    """
     words = list(names)
     for word in words:
         if not any(word in truth.check.name for truth in truths):
@@ -76,7 +89,7 @@ def calibrate(
     ]
     return Certificate(
         uid=secrets.token_hex(16),
-        made_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        made_at=_now(),
         version=__version__,
         engines_hash=bundle().digest,
         host=os.uname().nodename,
@@ -85,7 +98,55 @@ def calibrate(
         clock_source=_text(_CLOCK_SOURCE),
         load=os.getloadavg()[0],
         checks=tuple(checks),
+        source_hash=source_hash(),
     )
+
+
+def calibrate_pair(
+    chosen: ChosenLink,
+    words: Iterable[str],
+    tell: Callable[[CertificateCheck], None],
+    fault: Fault | None = None,
+) -> Certificate:
+    """Hold the instrument against the counters of a link's two hosts, as `calibrate` does.
+
+    With a `fault` it is broken, and the certificate isn't to be stored. InputError for a word that
+    no check's name has; EnvironmentFailedError where a host isn't ready.
+    """
+    truths = list(pair_truths())
+    names = {truth.check.name for truth in with_words(truths, words)}
+    checks = []
+    with host_pair(chosen, fault) as pair:
+        measurement = PairMeasurement(pair)
+        for truth in truths:
+            if truth.check.name in names:
+                checks.append(truth.hold(measurement))
+                tell(checks[-1])
+            else:
+                checks.append(without_value(truth.check, LEFT_OUT))
+    client, server = pair.client, pair.server
+    return Certificate(
+        uid=secrets.token_hex(16),
+        made_at=_now(),
+        version=__version__,
+        engines_hash=bundle().digest,
+        host=client.name,
+        kernel=client.release,
+        boot_id=client.facts.get("boot_id", ""),
+        clock_source=client.facts.get("clocksource", ""),
+        load=client.load,
+        checks=tuple(checks),
+        source_hash=source_hash(),
+        peer=server.name,
+        peer_kernel=server.release,
+        peer_boot_id=server.facts.get("boot_id", ""),
+        peer_clock_source=server.facts.get("clocksource", ""),
+        peer_load=server.load,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _text(path: Path) -> str:

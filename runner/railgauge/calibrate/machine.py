@@ -60,11 +60,14 @@ class ReferenceRun:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A load of all CPUs: CPU seconds, seconds, and seconds that the CPUs were idle, summed up."""
+    """A load of all CPUs: CPU seconds, seconds, and seconds that the CPUs were idle, summed up;
+    and CPU seconds of railgauge's own programs meanwhile.
+    """
 
     cpu: float
     elapsed: float
     idle: float
+    own: float
 
 
 def machine_truths() -> Iterator[Truth]:
@@ -127,17 +130,21 @@ def _shares(measured: RigResult) -> list[float]:
 def _load(
     pair: Rig, check: CertificateCheck, *, soak: bool, replications: int = LOADS
 ) -> CertificateCheck:
-    """Compare with the CPU time that the kernel's scheduler counted of a load of all CPUs."""
+    """Compare with the CPU time that the kernel's scheduler counted of a load of all CPUs.
+
+    And of what railgauge itself takes meanwhile: its watchers, and who waits for them.
+    """
     cpus = os.cpu_count() or 1
     with _result_file() as file:
-        command = _command(pair, "burn", str(file), str(_LOAD), str(_LOAD_SECONDS))
+        numbers = (str(_LOAD), str(_LOAD_SECONDS), str(os.getpid()))
+        command = _command(pair, "burn", str(file), *numbers)
         measured = pair.measure(
             f"  - {{name: load, engine: command, hosts: [{SENDER}], order: sequential, "
             f"soak: {str(soak).lower()}, replications: {replications}, "
             f"set: {{command: {command}}}}}\n"
         )
         loads = [Load(*numbers) for numbers in _numbers(file)]
-    truths = [load.cpu / load.elapsed / cpus for load in loads]
+    truths = [(load.cpu + load.own) / load.elapsed / cpus for load in loads]
     if soak:
         # Soakers leave no CPU idle: rail-watch counts them as if they did.
         busy = measured.values("client_cpu_load")
@@ -191,10 +198,10 @@ def _command(pair: Rig, *words: str) -> str:
     return json.dumps(shlex.join((program, *words)))
 
 
-def _numbers(file: Path) -> list[tuple[float, float, float]]:
-    """Return the three numbers of each line; none without the file."""
+def _numbers(file: Path) -> list[tuple[float, ...]]:
+    """Return the numbers of each line; none without the file."""
     try:
         lines = file.read_text(encoding="ascii").splitlines()
-        return [(float(a), float(b), float(c)) for a, b, c in (line.split() for line in lines)]
+        return [tuple(map(float, line.split())) for line in lines]
     except (OSError, ValueError):
         return []

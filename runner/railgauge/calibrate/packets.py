@@ -64,9 +64,13 @@ class PacketRecord:
         rows = self._rows
         return streams(rows[(rows[:, 1] == 0) & (rows[:, 2] == _PROTOCOLS[protocol])])
 
-    def round_trips(self) -> list[float]:
-        """Return the seconds from each datagram that left to the next one that came."""
-        return round_trips(self._rows)
+    def round_trips(self, payload: int | None = None) -> list[float]:
+        """Return the seconds from each datagram that left to the next one that came.
+
+        With `payload` of those that have so many bytes of it.
+        """
+        rows = self._rows
+        return round_trips(rows if payload is None else rows[rows[:, 5] == payload])
 
     def numbered_streams(self, payload: int, *, left: bool) -> list[NDArray[np.int64]]:
         """Return number and stamp (ns) of each datagram of so many bytes that left, or came.
@@ -154,12 +158,16 @@ def _stream(rows: NDArray[np.int64]) -> Stream:
 
 
 @contextlib.contextmanager
-def recording(transport: Transport, interface: str) -> Iterator[PacketRecord]:
+def recording(
+    transport: Transport, interface: str, *, python: str = sys.executable, slots: int = _SLOTS
+) -> Iterator[PacketRecord]:
     """Record what passes `interface` of the transport's host, until the block ends.
 
-    EnvironmentFailedError where that isn't allowed.
+    `python` is a Python there, and `slots` as many packets are kept. EnvironmentFailedError where
+    that isn't allowed.
     """
-    process = transport.start([sys.executable, "-S", str(_RECORDER), interface, str(_SLOTS)])
+    program = _RECORDER.read_text(encoding="utf-8")
+    process = transport.start([python, "-S", "-c", program, interface, str(slots)])
     try:
         if process.read_line(_READY_SECONDS) != "ready":
             raise _failed(process.wait(_READY_SECONDS).stderr)

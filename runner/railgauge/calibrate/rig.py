@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -79,14 +80,43 @@ class RigResult:
         return "; ".join(self.suspicions)
 
 
-class Rig:
+class Instrument:
+    """railgauge as it measures: plans on the hosts of a hosts file, with a `fault` or without."""
+
+    def __init__(self, hosts_file: Path, folder: Path, fault: Fault | None) -> None:
+        self._fault = fault
+        self._hosts_file = hosts_file
+        self._folder = folder
+        self._runs = 0
+
+    def effective_rate(self, rate: float) -> float:
+        """Return the rate, in bit/s, that the instrument makes of the one it is asked for."""
+        if self._fault is None or self._fault.metric != "rate":
+            return rate
+        return self._fault.change(rate)
+
+    def measure(self, test: str) -> RigResult:
+        """Run a plan of these tests, in YAML; a metric has all their values, in their order."""
+        self._runs += 1
+        plan = self._folder / f"plan-{self._runs}.yaml"
+        database = str(self._folder / f"measured-{self._runs}.db")
+        hosts_file = json.dumps(str(self._hosts_file))
+        plan.write_text(
+            f"railgauge: 1\nname: calibrate\nhosts_file: {hosts_file}\ntests:\n{test}",
+            encoding="utf-8",
+        )
+        observer = PlainProgress(io.StringIO())
+        with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
+            run = execute(read(request, observer, cleanup)).run
+            return _read(request.store, run, self._fault)
+
+
+class Rig(Instrument):
     """Two hosts and what is between them; made by `rig`."""
 
     def __init__(self, state: State, folder: Path, fault: Fault | None) -> None:
-        self._fault = fault
+        super().__init__(Path(state.hosts_file), folder, fault)
         self._state = state
-        self._folder = folder
-        self._runs = 0
 
     @property
     def record(self) -> ClusterRecord:
@@ -107,26 +137,6 @@ class Rig:
         if counted is None:
             raise EnvironmentFailedError("the link's relay doesn't say soon what it counted")
         return counted
-
-    def effective_rate(self, rate: float) -> float:
-        """Return the rate, in bit/s, that the instrument makes of the one it is asked for."""
-        if self._fault is None or self._fault.metric != "rate":
-            return rate
-        return self._fault.change(rate)
-
-    def measure(self, test: str) -> RigResult:
-        """Run a plan of these tests, in YAML; a metric has all their values, in their order."""
-        self._runs += 1
-        plan = self._folder / f"plan-{self._runs}.yaml"
-        database = str(self._folder / f"measured-{self._runs}.db")
-        plan.write_text(
-            f"railgauge: 1\nname: calibrate\nhosts_file: {self._state.hosts_file}\ntests:\n{test}",
-            encoding="utf-8",
-        )
-        observer = PlainProgress(io.StringIO())
-        with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
-            run = execute(read(request, observer, cleanup)).run
-            return _read(request.store, run, self._fault)
 
 
 def _read(store: Store, run: int, fault: Fault | None) -> RigResult:

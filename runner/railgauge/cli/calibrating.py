@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
 from railgauge.base.certificate import Certificate, CertificateCheck
-from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
+from railgauge.base.errors import InputError
+from railgauge.calibrate.broken_instruments import (
+    BROKEN_INSTRUMENTS,
+    BROKEN_PAIR_INSTRUMENTS,
+    BrokenInstrument,
+    broken_check,
+)
 from railgauge.calibrate.calibration import calibrate as calibrate_against
-from railgauge.calibrate.calibration import chosen_truths
+from railgauge.calibrate.calibration import calibrate_pair, chosen_truths
+from railgauge.calibrate.host_pair import ChosenLink, choose_link
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -21,24 +30,41 @@ _HEADER = _ROW.format("check", "value", "truth", "error", "U (k=2)", "limit", "c
 
 
 @click.command()
+@click.argument("hosts", metavar="[HOSTS]", required=False, type=click.Path(path_type=Path))
+@click.option("--link", metavar="NAME", help="With HOSTS: the link, not the first one there.")
 @click.option("--only", multiple=True, metavar="WORD", help="Only checks with WORD in their name.")
 @click.option("--self-test", is_flag=True, help="Break the instrument: each fault has to show.")
 @database
 @as_json
-def calibrate(only: tuple[str, ...], self_test: bool, where: str, as_json: bool) -> int:
+def calibrate(
+    hosts: Path | None,
+    link: str | None,
+    only: tuple[str, ...],
+    self_test: bool,
+    where: str,
+    as_json: bool,
+) -> int:
     """Hold the engines against known truths on this machine, and store the certificate.
 
-    Exit status: 0 all is certified, 1 something is wrong or can't be certified here.
+    With HOSTS, a hosts file, they are held against the counters of the interfaces at both ends of a
+    link in it. Exit status: 0 all is certified, 1 something is wrong or can't be certified here.
     """
+    if link is not None and hosts is None:
+        raise InputError("--link names a link of a hosts file: name that, too")
+    chosen = None if hosts is None else choose_link(hosts, link)
     if self_test:
-        return _self_test()
-    truths = chosen_truths(only)
+        return _self_test() if chosen is None else _pair_self_test(chosen)
+    truths = chosen_truths(only) if chosen is None else []
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
         store = cleanup.enter_context(Store.open(where))
+        tell = _silent if as_json else _print
         if not as_json:
             click.echo(_HEADER)
-        certificate = calibrate_against(truths, lambda check: None if as_json else _print(check))
+        if chosen is None:
+            certificate = calibrate_against(truths, tell)
+        else:
+            certificate = calibrate_pair(chosen, only, tell)
         store.add_certificate(certificate)
     if as_json:
         click.echo(json_text(_as_json(certificate)))
@@ -48,23 +74,45 @@ def calibrate(only: tuple[str, ...], self_test: bool, where: str, as_json: bool)
 
 
 def _self_test() -> int:
+    return _judge_broken(BROKEN_INSTRUMENTS, broken_check)
+
+
+def _pair_self_test(chosen: ChosenLink) -> int:
+    """Break the instrument in each of the ways that the counters of a pair of hosts can show."""
+
+    def broken_pair_check(broken: BrokenInstrument) -> CertificateCheck:
+        certificate = calibrate_pair(chosen, [broken.check], _silent, broken.fault)
+        (check,) = (check for check in certificate.checks if check.name == broken.check)
+        return check
+
+    return _judge_broken(BROKEN_PAIR_INSTRUMENTS, broken_pair_check)
+
+
+def _silent(check: CertificateCheck) -> None:
+    """Print nothing."""
+
+
+def _judge_broken(
+    instruments: Sequence[BrokenInstrument],
+    measure: Callable[[BrokenInstrument], CertificateCheck],
+) -> int:
     click.echo(_HEADER)
     missed, untested = [], []
-    for broken in BROKEN_INSTRUMENTS:
+    for broken in instruments:
         click.echo(f"{broken.name}:")
-        check = broken_check(broken)
+        check = measure(broken)
         _print(check)
         if check.conclusion == "certified":
             missed.append(broken.name)
         elif check.conclusion != "wrong":
             untested.append(broken.name)
-    wrong = len(BROKEN_INSTRUMENTS) - len(missed) - len(untested)
-    click.echo(f"{wrong} of {len(BROKEN_INSTRUMENTS)} broken instruments are shown to be wrong")
+    wrong = len(instruments) - len(missed) - len(untested)
+    click.echo(f"{wrong} of {len(instruments)} broken instruments are shown to be wrong")
     if missed:
         click.echo(f"certified in spite of the fault: {', '.join(missed)}")
     if untested:
         click.echo(f"not certifiable here, with the fault or without: {', '.join(untested)}")
-    return int(wrong < len(BROKEN_INSTRUMENTS))
+    return int(wrong < len(instruments))
 
 
 def _print(check: CertificateCheck) -> None:
@@ -108,11 +156,39 @@ def _summary(certificate: Certificate, name: str) -> str:
         if engine not in certificate.certified()
         and (checks := [check for check in certificate.checks if check.engine == engine])
     ]
+    if certificate.peer:
+        return _pair_summary(certificate, name)
     return (
         f"certified: {engines}{'; in part: ' if in_part else ''}{', '.join(in_part)}; on "
         f"{certificate.host}, kernel {certificate.kernel}, "
         f"clock {certificate.clock_source or 'unknown'}, load {certificate.load:.2f}, "
         f"engines {certificate.engines_hash[:12]}; in {name}"
+    )
+
+
+def _pair_summary(certificate: Certificate, name: str) -> str:
+    certified = [check.name for check in certificate.checks if check.conclusion == "certified"]
+    ends = "; ".join(
+        f"{host}: kernel {kernel}, clock {clock or 'unknown'}, load {load:.2f}"
+        for host, kernel, clock, load in (
+            (
+                certificate.host,
+                certificate.kernel,
+                certificate.clock_source,
+                certificate.load,
+            ),
+            (
+                certificate.peer,
+                certificate.peer_kernel,
+                certificate.peer_clock_source,
+                certificate.peer_load,
+            ),
+        )
+    )
+    return (
+        f"certified from {certificate.host} to {certificate.peer}: "
+        f"{', '.join(certified) or 'nothing'}; {ends}; engines {certificate.engines_hash[:12]}; "
+        f"in {name}"
     )
 
 

@@ -68,15 +68,14 @@ def _named(result: Result, levels: TwoLevels) -> Result:
     """Return the result with its levels: not judged if the second side is at one of them."""
     now, judged = result.sides[1].median, result.judged
     assert now is not None  # there are values
-    text = levels_text(levels, result.unit)
     for word, level in (("lower", levels.low), ("higher", levels.high)):
         if level.holds(now, result.smallest):
-            reason = f"two levels: {text}; now it is at the {word} one"
+            reason = f"two levels, now at the {word} one"
             if judged.change == "not enough data":
                 reason = f"{reason}; {judged.reason}"
             judged = judged._replace(change="not enough data", reason=reason)
             return replace(result, levels=levels, judged=judged)
-    reason = f"{judged.reason}; two levels: {text}; now it is at neither"
+    reason = f"{judged.reason}; two levels, now at neither"
     return replace(result, levels=levels, judged=judged._replace(reason=reason))
 
 

@@ -61,8 +61,12 @@ class Verdict:
 
     @property
     def flipping(self) -> list[Result]:
-        """What flips between two levels by itself, as its stored runs show it."""
-        return [result for result in self.comparison.results if result.levels is not None]
+        """What flips between two levels by itself, as its stored runs show it, and isn't slower."""
+        return [
+            result
+            for result in self.comparison.results
+            if result.levels is not None and result.judged.change != "slower"
+        ]
 
     @property
     def passed(self) -> bool:

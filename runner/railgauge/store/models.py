@@ -235,6 +235,12 @@ class CertificateRow(Base):
     boot_id: Mapped[str]
     clock_source: Mapped[str]
     load: Mapped[float]
+    source_hash: Mapped[str] = mapped_column(server_default="")
+    peer: Mapped[str] = mapped_column(server_default="")
+    peer_kernel: Mapped[str] = mapped_column(server_default="")
+    peer_boot_id: Mapped[str] = mapped_column(server_default="")
+    peer_clock_source: Mapped[str] = mapped_column(server_default="")
+    peer_load: Mapped[float] = mapped_column(server_default="0")
 
 
 class CheckRow(Base):

@@ -8,7 +8,12 @@ import pytest
 from tests.support.copy_samples import CERTIFICATE
 
 from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
-from railgauge.base.certification import certification_text, engine_standings
+from railgauge.base.certification import (
+    certification_notes,
+    certification_text,
+    engine_standings,
+    pair_standings,
+)
 
 RATE = CertificateCheck("rate", "udp", "bit/s", 0.003, True, 1e9, 1e9, 0.0, 0.001)
 LOSS = CertificateCheck("loss", "udp", "", 0.0, False, 7.0, 7.0, 0.0, 0.0)
@@ -108,3 +113,55 @@ def test_engines_asked_for_are_named_with_what_they_lack() -> None:
     certificates = [certificate(10, RATE, left_out(LOSS), TIME)]
     said = certification_text(certificates, "e1", FACTS, ["udp", "mpi"])
     assert said == "mpi not checked; udp only in part, 1 of 2 checks"
+
+
+def test_checks_of_python_code_end_with_another_railgauge_and_those_of_engines_do_not() -> None:
+    digits = replace(LOSS, name="report medians", engine="report")
+    made = certificate(10, RATE, digits, source_hash="s1")
+    assert set(engine_standings([made], "e1", ["b1"], source="s1")) == {"report", "udp"}
+    assert set(engine_standings([made], "e1", ["b1"], source="s2")) == {"udp"}
+    # Certificates of before that was stored, and what this very railgauge is.
+    assert set(engine_standings([certificate(10, RATE, digits)], "e1", ["b1"])) == {"udp"}
+    assert certification_text([made], "e1", FACTS, source="s1") == (
+        "report, udp certified on 2026-11-10"
+    )
+    assert certification_text([made], "e1", FACTS, source="s2") == (
+        "udp certified on 2026-11-10; report certified on 2026-11-10, until railgauge itself "
+        "changed (was 0.1.0)"
+    )
+    again = certificate(11, digits, source_hash="s2")
+    assert engine_standings([made, again], "e1", ["b1"], source="s2")["report"].whole
+
+
+def test_a_wrong_report_is_forgotten_with_the_railgauge_that_made_it() -> None:
+    digits = replace(LOSS, name="report medians", engine="report")
+    wrong = certificate(10, replace(digits, error=1.0), source_hash="s1")
+    assert engine_standings([wrong], "e1", ["b1"], source="s1")["report"].wrong
+    repaired = certificate(11, digits, source_hash="s2")
+    assert engine_standings([wrong, repaired], "e1", ["b1"], source="s2")["report"].whole
+
+
+PAIR = {"host": "n1", "peer": "n2", "peer_boot_id": "b2"}
+HOSTS = {"n1": FACTS, "n2": {**FACTS, "hostname": "n2", "boot_id": "b2"}}
+
+
+def test_a_pairs_certificate_is_no_machines() -> None:
+    made = [certificate(10, RATE, LOSS, **PAIR)]
+    assert engine_standings(made, "e1", ["b1"]) == {}
+    assert certification_text(made, "e1", FACTS) == "no certificate"
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({}, "rate, loss certified on 2026-11-10"),
+        ({"engines_hash": "e0"}, "certificate of 2026-11-10 until the engines changed (e0, now"),
+        ({"boot_id": "b0"}, "certificate of 2026-11-10 until n1 was booted since"),
+        ({"peer_boot_id": "b0"}, "certificate of 2026-11-10 until n2 was booted since"),
+    ],
+)
+def test_what_a_pairs_certificate_says_or_what_ended_it(changes: dict[str, str], text: str) -> None:
+    made = [certificate(10, RATE, LOSS, **(PAIR | changes))]
+    (*_, said) = certification_notes(made, "e1", HOSTS)
+    assert said.startswith(f"from n1 to n2: {text}")
+    assert len(pair_standings(made, "e1", HOSTS)) == (not changes)

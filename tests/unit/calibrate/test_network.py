@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from railgauge.base.certificate import CertificateCheck
-from railgauge.calibrate.network import exactly_counted
+from railgauge.calibrate.network import exactly_counted, trip_budget
 from railgauge.calibrate.rig import RigResult
 
 CHECK = CertificateCheck("udp lost datagrams", "udp", "", 0.0, relative=False)
@@ -41,3 +43,10 @@ def test_a_replication_that_failed_makes_no_instrument_wrong() -> None:
     check = exactly_counted(CHECK, failed, "lost_packets", 10, NO_DROPS)
     assert check.conclusion == "not certifiable here"
     assert check.reason == "3 of 4 replications were measured; no datagram came"
+
+
+def test_time_that_a_polling_client_had_no_cpu_is_uncertain() -> None:
+    times = {"client_elapsed": [1.0], "client_user_time": [0.5], "client_system_time": [0.3]}
+    budget = trip_budget(RigResult(times | {"round_trips": [100.0]}, ()), 1e-4)
+    assert budget["lost"] == pytest.approx(0.2 / 100 / math.sqrt(3))
+    assert budget["wake-up"] == pytest.approx(1e-4 / math.sqrt(3))

@@ -14,6 +14,7 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.markdown import markdown
 from railgauge.report.verdicts.verdict_json import verdict_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
+from railgauge.report.verdicts.verdict_words import sentence
 from railgauge.store import Store
 
 LEVELS = {"f": 1e9, "s": 0.92e9, "S": 0.8e9}
@@ -46,10 +47,8 @@ def test_a_flip_to_a_level_that_the_case_had_by_itself_is_named_and_passes(verdi
     verdict = verdict_after("fffsfsffsffs", (1, 2, 3))
     result = of_lane_one(verdict)
     assert result.judged.change == "not enough data"
-    assert result.judged.reason.startswith(
-        "two levels: 3 of 11 earlier runs are near 0.9201 Gbit/s"
-    ), result.judged.reason
-    assert "now it is at the lower one" in result.judged.reason
+    assert result.judged.reason == "two levels, now at the lower one"
+    assert "lower one: 3 of 11 earlier runs are near 0.9201 Gbit/s and 8 near" in sentence(result)
     assert verdict.passed
     catalogue = load_catalogue()
     text = "\n".join(verdict_lines(verdict, catalogue))
@@ -64,7 +63,10 @@ def test_what_is_below_both_levels_is_slower_all_the_same(verdict_after):
     verdict = verdict_after("fffsfsffsffS", (1, 2, 3))
     result = of_lane_one(verdict)
     assert result.judged.change == "slower"
-    assert result.judged.reason.endswith("now it is at neither")
+    assert result.judged.reason.endswith("two levels, now at neither")
+    # Its levels stand with its name among what is slower, and nowhere else.
+    assert verdict.flipping == []
+    assert "\n".join(verdict_lines(verdict, load_catalogue())).count("earlier runs are near") == 1
     assert not verdict.passed
 
 

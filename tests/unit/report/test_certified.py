@@ -106,3 +106,34 @@ def test_an_engine_that_is_wrong_is_told_wherever_it_measured(tmp_path: Path) ->
     wrong = certificate("hh1", checks=(replace(RIGHT, error=0.01),))
     shown = text(tmp_path, certificate("gw1"), wrong)
     assert "Engine udp is wrong by its truths: rate (railgauge calibrate)." in shown
+
+
+def test_a_certificate_of_a_pair_is_cited_for_its_direction_and_these_boots(tmp_path: Path) -> None:
+    pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (RIGHT,)}
+    shown = text(tmp_path, certificate("gw1", **pair))
+    assert f"From gw1 to hh1 rate {DAY} (railgauge calibrate HOSTS)." in shown
+    # It says nothing of what a machine of its own is certified for.
+    assert "Engine udp" not in shown
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"peer_boot_id": "another boot"},
+        {"boot_id": "another boot"},
+        {"engines_hash": "beef"},
+        {"host": "hh1", "peer": "gw1", "boot_id": "boot of hh1", "peer_boot_id": "boot of gw1"},
+        {"checks": (replace(RIGHT, engine="tcp"),)},
+    ],
+)
+def test_a_certificate_of_another_pair_is_not_cited(
+    tmp_path: Path, other: dict[str, object]
+) -> None:
+    pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (RIGHT,)}
+    assert "calibrate HOSTS" not in text(tmp_path, replace(certificate("gw1"), **(pair | other)))
+
+
+def test_a_pair_that_is_wrong_is_told(tmp_path: Path) -> None:
+    pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (replace(RIGHT, error=0.03),)}
+    shown = text(tmp_path, certificate("gw1", **pair))
+    assert "From gw1 to hh1 rate wrong by the interfaces' counters (railgauge" in shown

@@ -13,7 +13,18 @@ from railgauge.store import Store
 from railgauge.store.copy import copy
 
 FIRST = CERTIFICATE
-SECOND = replace(FIRST, uid="a2", made_at="2026-11-23T00:00:00.000000Z", checks=())
+SECOND = replace(
+    FIRST,
+    uid="a2",
+    made_at="2026-11-23T00:00:00.000000Z",
+    checks=(),
+    source_hash="cd",
+    peer="n2",
+    peer_kernel="6.2.0",
+    peer_boot_id="b2",
+    peer_clock_source="hpet",
+    peer_load=1.5,
+)
 
 
 @pytest.fixture

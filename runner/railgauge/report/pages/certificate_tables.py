@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.base.certification import DatedCheck, last_checks
+from railgauge.base.certification import DatedCheck, last_checks, pair_standings
 from railgauge.base.characters import visible
 from railgauge.base.number import in_best_unit
 from railgauge.report.pages.contents import Details
@@ -19,7 +19,10 @@ _NO_VALUE = "–"
 
 
 def certificate_tables(run: StoredRun, certificates: Sequence[Certificate]) -> tuple[Details, ...]:
-    """Return the last result of each check of a run's engines, a table for hosts of one boot."""
+    """Return the last result of each check of a run's engines, a table for hosts of one boot.
+
+    Then one for each pair of them that was measured and has a certificate of its own.
+    """
     engines = {planned.case.engine for planned in run.cases}
     hosts: dict[str, list[str]] = {}
     for host, facts in run.facts.items():
@@ -31,6 +34,12 @@ def certificate_tables(run: StoredRun, certificates: Sequence[Certificate]) -> t
         if rows:
             title = f"Engines held against truths on {visible(', '.join(names))}"
             tables.append(Details(title, _COLUMNS, rows))
+    measured = {(planned.case.client, planned.case.server) for planned in run.cases}
+    for pair in pair_standings(certificates, run.new.engines_hash, run.facts):
+        if pair.ends in measured:
+            title = f"Engines held against the interfaces from {pair.host} to {pair.peer}"
+            rows = tuple(_row(dated) for dated in pair.of(engines).checks.values())
+            tables.append(Details(visible(title), _COLUMNS, rows))
     return tuple(tables)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import railgauge
 from railgauge.base.assets import folder
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.own_source import digest_of, source_files
 from railgauge.report.figures.gnuplot import find_gnuplot
 
 _SECONDS = 10
@@ -17,10 +16,7 @@ _SECONDS = 10
 
 def made_by() -> str:
     """Return the digest of our code, the templates, the engines' tables and gnuplot's version."""
-    digest = hashlib.sha256(gnuplot_version().encode())
-    for file in _files():
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return digest_of(_files(), gnuplot_version())
 
 
 def gnuplot_version() -> str:
@@ -39,9 +35,7 @@ def gnuplot_version() -> str:
 
 
 def _files() -> Iterator[Path]:
-    """Yield the files that pages depend on; a version alone doesn't show a checkout's changes."""
-    yield from sorted(Path(railgauge.__file__).parent.rglob("*.py"))
-    for part in ("html", "gnuplot"):
-        yield from sorted(file for file in (folder("templates") / part).iterdir() if file.is_file())
+    """Yield the files that pages depend on."""
+    yield from source_files()
     yield folder("schema") / "engines.json"
     yield from sorted((folder("engines") / "external").glob("*.yaml"))

@@ -25,7 +25,12 @@ from railgauge.report.site.linked_cells import interval as interval_cell
 from railgauge.report.site.site_pages import RunJob, case_file, log_file
 from railgauge.report.site.unjudged import UnjudgedCases
 from railgauge.report.tables.case_names import CaseNames
-from railgauge.report.tables.certified import certified_sentence, run_standings
+from railgauge.report.tables.certified import (
+    certified_sentence,
+    pairs_sentence,
+    run_pairs,
+    run_standings,
+)
 from railgauge.report.verdicts.verdict_words import (
     Namer,
     counter_line,
@@ -140,9 +145,13 @@ def run_page(
 
 def _certified(run: StoredRun, certificates: Sequence[Certificate]) -> str:
     standings = run_standings(run, certificates)
-    return certified_sentence(
-        dict.fromkeys((run.id, planned.case.engine) for planned in run.cases), {run.id: standings}
+    engines = dict.fromkeys((run.id, planned.case.engine) for planned in run.cases)
+    cases = ((run.id, planned.case) for planned in run.cases)
+    sentences = (
+        certified_sentence(engines, {run.id: standings}),
+        pairs_sentence(cases, {run.id: run_pairs(run, certificates)}),
     )
+    return " ".join(filter(None, sentences))
 
 
 def _metrics_by_engine(reading: ReadRuns, run: StoredRun) -> ShownMetrics:

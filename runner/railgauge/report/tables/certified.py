@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.base.certification import EngineStanding, engine_standings
+from railgauge.base.certification import (
+    EngineStanding,
+    PairStanding,
+    engine_standings,
+    pair_standings,
+)
 from railgauge.report.tables.notes import capitalised, listed
 
 if TYPE_CHECKING:
     from railgauge.base.certificate import Certificate
+    from railgauge.plan.cases import Case
     from railgauge.store.records import StoredRun
 
 
@@ -17,6 +23,41 @@ def run_standings(run: StoredRun, certificates: Sequence[Certificate]) -> dict[s
     """Return what certificates say of the engines on all hosts of a run, by engine."""
     boots = [facts.get("boot_id", "") for facts in run.facts.values()]
     return engine_standings(certificates, run.new.engines_hash, boots)
+
+
+def run_pairs(run: StoredRun, certificates: Sequence[Certificate]) -> list[PairStanding]:
+    """Return what certificates say of pairs of the hosts of a run."""
+    return pair_standings(certificates, run.new.engines_hash, run.facts)
+
+
+def pairs_sentence(
+    measured: Iterable[tuple[int, Case]], standings: Mapping[int, Sequence[PairStanding]]
+) -> str:
+    """Return what is certified from one host to another for all runs, or wrong, "" for nothing.
+
+    `measured`: run and case; of a pair only checks of the engines that measured it are told.
+    """
+    runs: dict[tuple[str, str], set[int]] = {}
+    engines: dict[tuple[str, str], set[str]] = {}
+    for run, case in measured:
+        if case.server is not None:
+            runs.setdefault((case.client, case.server), set()).add(run)
+            engines.setdefault((case.client, case.server), set()).add(case.engine)
+    pairs: dict[str, list[str]] = {}
+    for ends, of_pair in runs.items():
+        texts = {_pair_text(standings.get(run, ()), ends, engines[ends]) for run in of_pair}
+        wrong = sorted(text for text in texts if " wrong " in text)
+        text = wrong[0] if wrong else texts.pop() if len(texts) == 1 else ""
+        if text:
+            pairs.setdefault(text, []).append("from {} to {}".format(*ends))
+    parts = [f"{listed(names)} {text}" for text, names in pairs.items()]
+    return f"{capitalised('; '.join(parts))} (railgauge calibrate HOSTS)." if parts else ""
+
+
+def _pair_text(
+    standings: Iterable[PairStanding], ends: tuple[str, str], engines: Collection[str]
+) -> str:
+    return next((pair.of(engines).text for pair in standings if pair.ends == ends), "")
 
 
 def certified_sentence(

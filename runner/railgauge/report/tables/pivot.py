@@ -23,7 +23,7 @@ from railgauge.report.tables.cell_contents import (
     common_limit,
     common_unit,
 )
-from railgauge.report.tables.certified import certified_sentence
+from railgauge.report.tables.certified import certified_sentence, pairs_sentence
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
 from railgauge.report.tables.marks import Marks
@@ -354,6 +354,9 @@ def _annotate(
     spec, axes, columns = selected.spec, selected.axes, layout.columns
     measured = ((series.run, series.case.engine) for series in contents.series)
     if certified := certified_sentence(measured, context.certified):
+        sentences = [*sentences, certified]
+    cases = ((series.run, series.case) for series in contents.series)
+    if certified := pairs_sentence(cases, context.pairs):
         sentences = [*sentences, certified]
     marks = Marks()
     authors_notes = AuthorsNotes(spec, axes, marks)

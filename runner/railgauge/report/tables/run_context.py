@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from railgauge.engine.granted_settings import ASKED_FOR, asks, unlike_asked, unlike_words
 from railgauge.hosts.peaks import Peak
-from railgauge.report.tables.certified import run_standings
+from railgauge.report.tables.certified import run_pairs, run_standings
 
 if TYPE_CHECKING:
-    from railgauge.base.certification import EngineStanding
+    from railgauge.base.certification import EngineStanding, PairStanding
     from railgauge.plan.cases import Case
     from railgauge.report.definition.definition_model import TableSpec
     from railgauge.store import Store
@@ -26,8 +26,8 @@ class RunContext:
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
     `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
-    what certificates say of the engines on all of them, by engine; `unlike` which settings of a
-    case were not granted as asked, by run, test and case key.
+    what certificates say of the engines on all of them, by engine, and `pairs` of pairs of them;
+    `unlike` which settings of a case were not granted as asked, by run, test and case key.
     """
 
     imported: Collection[int] = ()
@@ -35,6 +35,7 @@ class RunContext:
     peaks: Mapping[int, Iterable[Peak]] = field(default_factory=dict)
     facts: Mapping[int, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
     certified: Mapping[int, Mapping[str, EngineStanding]] = field(default_factory=dict)
+    pairs: Mapping[int, Sequence[PairStanding]] = field(default_factory=dict)
     unlike: Mapping[tuple[int, str, str], str] = field(default_factory=dict)
 
     def unlike_of(self, series: Series) -> str:
@@ -71,6 +72,7 @@ def read_context(
         peaks={run.id: store.peaks(run.id) for run in runs} if with_peaks else {},
         facts={run.id: run.facts for run in runs},
         certified={run.id: run_standings(run, certificates) for run in runs},
+        pairs={run.id: run_pairs(run, certificates) for run in runs},
         unlike={
             (run.id, *name): words
             for run in (runs if specs or tables is None else ())

@@ -10,6 +10,7 @@ from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.changed_counters import CounterChange
 from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
+from railgauge.compare.flips import levels_text
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.plan.cases import Case, case_name, varying
 from railgauge.plan.catalogue import Catalogue
@@ -100,7 +101,7 @@ def _and_more(results: Sequence[Result]) -> str:
 
 
 def sentence(result: Result) -> str:
-    """Return a result in words, without its name."""
+    """Return a result in words, without its name: its reason is short, its levels are told here."""
     if not result.metric:
         return f"{result.judged.change}; {visible(result.judged.reason)}"
     before, after = quantities(result)
@@ -114,7 +115,8 @@ def sentence(result: Result) -> str:
         text += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
     if not math.isnan(judged.q):
         text += f", q = {judged.q:.2g}"
-    return f"{text}, n = {counts}: {judged.change}; {visible(judged.reason)}"
+    text += f", n = {counts}: {judged.change}; {visible(judged.reason)}"
+    return text if result.levels is None else f"{text}: {levels_text(result.levels, result.unit)}"
 
 
 def quantities(result: Result) -> tuple[str, str]:

@@ -1,0 +1,125 @@
+"""A pair of hosts behind real sshds held against the counters of their interfaces."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.support import command_line
+from tests.support.sshlab import Lab
+
+from railgauge.calibrate.broken_instruments import BROKEN_PAIR_INSTRUMENTS
+from railgauge.calibrate.calibration import calibrate_pair
+from railgauge.calibrate.host_pair import choose_link
+from railgauge.engine.deploy import bundle
+from railgauge.store import Store
+
+BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+RELEASE = Path("/proc/sys/kernel/osrelease").read_text().strip()
+
+
+@pytest.fixture
+def hosts(lab: Lab, tmp_path: Path) -> Path:
+    file = tmp_path / "hosts.yaml"
+    file.write_text(
+        f"hosts:\n  a: {{address: {lab.a.address}, ssh: host-a}}\n"
+        f"  b: {{address: {lab.b.address}, ssh: host-b}}\n"
+        "links: {ab: {from: a, to: b}, ba: {from: b, to: a}}\n"
+    )
+    return file
+
+
+def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between_whom(
+    hosts: Path, tmp_path: Path
+) -> None:
+    done = command_line.run(
+        [*command_line.COMMAND, "calibrate", str(hosts), "--db", "c.db", "--only", "udp", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""
+    certificate = json.loads(done.stdout)
+    checks = {check["name"]: check for check in certificate["checks"]}
+    assert list(checks) == [
+        "udp throughput",
+        "udp datagrams sent",
+        "udp datagrams received",
+        "udp round trip",
+    ]
+    assert certificate["left_out"] == ["tcp throughput"]
+    assert all(check["conclusion"] != "wrong" for check in checks.values())
+    sent = checks["udp datagrams sent"]
+    assert (sent["error"], sent["conclusion"]) == (0, "certified")
+    rate = checks["udp throughput"]
+    assert abs(rate["error"]) <= max(rate["uncertainty"], rate["limit"])
+    assert (certificate["host"], certificate["peer"]) == ("a", "b")
+    assert certificate["boot_id"] == certificate["peer_boot_id"] == BOOT
+    assert certificate["kernel"] == certificate["peer_kernel"] == RELEASE
+    assert certificate["engines_hash"] == bundle().digest
+    with Store.open(str(tmp_path / "c.db"), create=False) as store:
+        (stored,) = store.certificates()
+    assert (stored.uid, stored.peer) == (certificate["uid"], "b")
+
+
+def test_a_broken_rate_is_wrong_on_a_pair_too(hosts: Path) -> None:
+    (broken,) = (b for b in BROKEN_PAIR_INSTRUMENTS if b.check == "udp throughput")
+    certificate = calibrate_pair(
+        choose_link(hosts, "ba"), [broken.check], lambda _: None, broken.fault
+    )
+    (shown,) = certificate.results
+    assert shown.conclusion == "wrong", shown
+    assert shown.error == pytest.approx(-0.03, abs=0.003)
+
+
+@contextmanager
+def others(lab: Lab) -> Iterator[None]:
+    """Have other datagrams pass from a to b meanwhile, a thousand a second, at most a minute."""
+    send = (
+        "import socket, time\n"
+        "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "end = time.monotonic() + 60\n"
+        "while time.monotonic() < end:\n"
+        f"    s.sendto(bytes(300), ('{lab.b.address}', 9)); time.sleep(0.001)\n"
+    )
+    sender = subprocess.Popen(["ip", "netns", "exec", lab.a.namespace, "python3", "-c", send])
+    stopper = threading.Timer(60, sender.kill)
+    stopper.start()
+    try:
+        yield
+    finally:
+        stopper.cancel()
+        sender.kill()
+        sender.wait()
+
+
+def test_where_other_traffic_passes_nothing_is_certified_and_nothing_wrong(
+    hosts: Path, lab: Lab
+) -> None:
+    with others(lab):
+        certificate = calibrate_pair(
+            choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None
+        )
+    for check in certificate.results:
+        assert check.conclusion == "not certifiable here", check
+        assert check.reason
+
+
+def test_a_link_that_is_not_there_is_a_mistake(hosts: Path, tmp_path: Path) -> None:
+    for arguments, sentence in (
+        ([str(hosts), "--link", "ac"], "has no link 'ac'; there are: ab, ba"),
+        (["--link", "ab"], "--link names a link of a hosts file"),
+        ([str(hosts), "--only", "lots"], "no check has 'lots' in its name"),
+    ):
+        done = command_line.run(
+            [*command_line.COMMAND, "calibrate", "--db", "c.db", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
