@@ -8,6 +8,8 @@ from pathlib import Path
 
 from tests.support.engine_lab import Engines, Outcome
 
+# Ends ranks that wait for one another for ever; on a machine that stalls much takes a minute.
+DEADLINE = "--deadline=150s"
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
 _LEAKS = Path(__file__).with_name("mpi_leaks.txt")
 
@@ -39,5 +41,5 @@ def argv(ranks: int, *program: object) -> list[str]:
 def run(engines: Engines, count: int, mode: str, *options: object) -> Outcome:
     """Measure once in that mode among so many ranks of rail-mpi, its standard input held open."""
     program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", "--replications=1")
-    job = argv(count, *program, "--deadline=60s", *options)
+    job = argv(count, *program, DEADLINE, *options)
     return engines.start_other(*job, **environment()).finish()
