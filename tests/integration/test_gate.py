@@ -22,6 +22,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
+from tests.support.engine_cache import copy_to
 
 _ENGINE = """\
 railgauge_engine: 1
@@ -257,7 +258,8 @@ def test_a_gate_reads_its_plan_and_opens_its_database_once(lanes: Lanes) -> None
 
 
 def test_the_first_run_decides_where_nothing_can_be_measured_once_more(lanes: Lanes) -> None:
-    cache = lanes.folder / "cache"
+    cache = lanes.folder / ".cache"
+    copy_to(lanes.folder)
     lanes.gate("--set-missing", XDG_CACHE_HOME=str(cache))
     lanes.level(2, 0.9e9)
     (lanes.folder / "hook-3-19").write_text(f"mv {cache} {cache}.away; touch {cache}")
