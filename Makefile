@@ -53,11 +53,17 @@ TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((3 * n < 16 ? 3 * n : 16)))
 SANITIZE ?=
 SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
 SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
-test: setup-dev
+# Once for all workers: pytest compiles its tests' assertions, which takes longer than to find the
+# tests. What is wrong in them says the run itself.
+COMPILED := tests/unit/__pycache__
+$(COMPILED): | setup-dev
+	-$(PYTEST) tests/unit --collect-only -q >/dev/null 2>&1 & \
+	$(PYTEST) tests/integration tests/engines tests/browser --collect-only -q >/dev/null 2>&1; wait
+test: setup-dev $(COMPILED)
 	$(SUITE) $(SIDE_BY_SIDE)
 
 # Where its time goes: the slowest tests, the sum of each file and folder; CPU, queueing, sleep, other waits.
-test-times: setup-dev
+test-times: setup-dev $(COMPILED)
 	$(SUITE) $(SIDE_BY_SIDE) -q -p tests.support.times
 
 # Which lines and branches of railgauge the tests run, whatever process it was in, and which lines of
