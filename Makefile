@@ -10,7 +10,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITE
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-times test-long fuzz lint types layers names check schema lock clean \
+.PHONY: setup setup-dev demo test test-times coverage test-long fuzz lint types layers names check schema lock clean \
 	gallery gallery-database papers bench house
 
 setup: $(VENV)/.ready
@@ -53,12 +53,33 @@ TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((3 * n < 16 ? 3 * n : 16)))
 SANITIZE ?=
 SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
 SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
-test: setup-dev
+# Once for all workers: pytest compiles its tests' assertions, which takes longer than to find the
+# tests. What is wrong in them says the run itself.
+COMPILED := tests/unit/__pycache__
+$(COMPILED): | setup-dev
+	-$(PYTEST) tests/unit --collect-only -q >/dev/null 2>&1 & \
+	$(PYTEST) tests/integration tests/engines tests/browser --collect-only -q >/dev/null 2>&1; wait
+test: setup-dev $(COMPILED)
 	$(SUITE) $(SIDE_BY_SIDE)
 
 # Where its time goes: the slowest tests, the sum of each file and folder; CPU, queueing, sleep, other waits.
-test-times: setup-dev
+test-times: setup-dev $(COMPILED)
 	$(SUITE) $(SIDE_BY_SIDE) -q -p tests.support.times
+
+# Which lines and branches of railgauge the tests run, whatever process it was in, and which lines of
+# the engines: build/coverage/. TESTS="tests/unit/plan tests/engines/test_engine_udp.py": by these alone.
+TESTS ?= tests
+COVERAGE := build/coverage
+coverage: setup-dev
+	rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)/engines
+	-COVERAGE_FILE=$(CURDIR)/$(COVERAGE)/data RAILGAUGE_COVERAGE=$(CURDIR)/$(COVERAGE)/engines \
+		env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/coverage run -m pytest $(TESTS) $(SIDE_BY_SIDE) -q
+	$(BIN)/coverage combine -q --data-file=$(COVERAGE)/data $(COVERAGE)
+	$(BIN)/coverage html -q --data-file=$(COVERAGE)/data -d $(COVERAGE)/html
+	$(BIN)/coverage report --data-file=$(COVERAGE)/data | tee $(COVERAGE)/python.txt
+	find $(COVERAGE)/engines -name '*.gcda' | xargs -r gcov -n -r -s $(CURDIR)/engines \
+		| awk -F "[':% ]+" '/^File .*\.c/ { f = $$2 } /^Lines/ && f { if ($$3 + 0 >= m[f]) m[f] = $$3; f = "" } \
+			END { for (f in m) printf "%6.2f %%  %s\n", m[f], f }' | sort -n | tee $(COVERAGE)/engines.txt
 
 # What takes long by its nature, for nights and releases: paces on a quiet machine, real limits,
 # thousands of random cases.

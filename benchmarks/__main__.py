@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -88,13 +89,13 @@ class Ran:
         return " ".join(lines[-1].split()) if lines else f"status {self.status}, and no word why"
 
 
-def run_smallest(name: str) -> Ran:
-    """Run a benchmark at its smallest size, from the checkout's root."""
+def run_smallest(
+    name: str, run: Callable[..., subprocess.CompletedProcess[str]] = subprocess.run
+) -> Ran:
+    """Run a benchmark at its smallest size, from the checkout's root; `run` starts it."""
     command = [sys.executable, "-m", f"benchmarks.{name}", *shlex.split(BENCHMARKS[name].arguments)]
     began = time.monotonic()
-    done = subprocess.run(
-        command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
-    )
+    done = run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return Ran(time.monotonic() - began, done.returncode, done.stdout, done.stderr)
 
 

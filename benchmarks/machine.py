@@ -7,6 +7,7 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.engine.deploy import bundle, deploy
+from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.hosts.transport.local import LocalTransport
 
 # The exit status of a benchmark that can't be run here; automake's tests have the same.
@@ -20,11 +21,15 @@ def need(condition: object, what: str) -> None:
         sys.exit(LACKING)
 
 
-def engines() -> Path:
-    """Return the folder of our engines, built as for a run, where they are kept from run to run."""
+def engines(mpi: str = "") -> Path:
+    """Return the folder of our engines, built as for a run, where they are kept from run to run.
+
+    With `mpi`, that of rail-mpi for the Open MPI with this prefix.
+    """
     transport = LocalTransport("localhost")
     try:
-        return Path(deploy(transport, bundle()))
+        build = deploy(transport, bundle())
+        return Path(deploy_mpi(transport, build, mpi).program).parent if mpi else Path(build)
     except EnvironmentFailedError as error:
         sys.exit(str(error))
     finally:

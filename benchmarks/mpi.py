@@ -25,9 +25,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.machine import need
+from benchmarks.machine import engines, need
 
-ENGINES = Path(__file__).resolve().parents[1] / "engines"
 MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
 SECONDS = 60
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -132,12 +131,11 @@ def main() -> None:
         need(shutil.which(program), f"{program} (Debian: netpipe-openmpi, libopenmpi-dev)")
     table = [row for row in rows() if arguments.rows in row.name]
     duration = arguments.duration
+    program = engines(str(MPI.parent)) / "rail-mpi"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make = ["make", "-s", "-C", str(ENGINES), f"BUILD={folder}", f"MPICC={MPI}/mpicc", "-j2"]
-        subprocess.run([*make, "mpi"], check=True)
         contenders: list[Callable[[Row], None]] = [
-            lambda row: row.ours.append(ours(row, folder / "rail-mpi", duration)),
+            lambda row: row.ours.append(ours(row, program, duration)),
             lambda row: row.theirs.append(theirs(row, folder, duration)),
         ]
         for number in range(arguments.rounds):

@@ -71,12 +71,20 @@ struct address local_address(int fd)
     return address;
 }
 
+bool has_peer(int fd, struct address *peer)
+{
+    *peer = (struct address){.length = sizeof peer->space};
+    if (getpeername(fd, &peer->any, &peer->length) != 0)
+        return false;
+    unmap(peer);
+    return true;
+}
+
 struct address peer_address(int fd)
 {
-    struct address address = {.length = sizeof address.space};
-    if (getpeername(fd, &address.any, &address.length) != 0)
+    struct address address;
+    if (!has_peer(fd, &address))
         fail(PEER_LOST, "the other end hung up at once");
-    unmap(&address);
     return address;
 }
 

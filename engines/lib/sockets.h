@@ -27,6 +27,8 @@ bool same_host(const struct address *a, const struct address *b);
 /* The socket's own address, or its peer's. IPv4 in IPv6's clothing comes as plain IPv4. */
 struct address local_address(int fd);
 struct address peer_address(int fd);
+/* The peer's, if the socket is connected to one. */
+bool has_peer(int fd, struct address *peer);
 
 /* A control connection to host; ip is "any", "4" or "6". Fails with a sentence. */
 /* The first address of that IP version that the name has; false if it has none. */

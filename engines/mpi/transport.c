@@ -4,8 +4,9 @@
 #include "transport.h"
 
 #include "binding.h"
-#include "transport_log.h"
+#include "connections.h"
 #include "exit_report.h"
+#include "transport_log.h"
 
 #include "../lib/parameters.h"
 
@@ -230,12 +231,12 @@ static void add_used(const struct job *job, const struct transport_log *own,
     if (job->rank != 0)
         return;
     for (int rank = 0; rank < job->ranks; rank++) {
-        add_to_list(used.pml, all[rank].pml);
+        add_to_list(used.pml, sizeof used.pml, all[rank].pml);
         for (const char *at = all[rank].btls; *at;) {
             char name[LOG_NAME];
             size_t length = strcspn(at, ",");
             snprintf(name, sizeof name, "%.*s", (int)length, at);
-            add_to_list(used.btls, name);
+            add_to_list(used.btls, sizeof used.btls, name);
             at += length + (at[length] == ',');
         }
     }
@@ -259,6 +260,42 @@ static void add_kept(struct fields *settings)
         fields_add(settings, "environment", text);
 }
 
+/* This machine's ends of the connections that are in the set, if there are any. */
+static void add_ends(const struct connections *own, uint64_t set, struct fields *settings)
+{
+    char interfaces[LOG_NAME] = "", addresses[4 * LOG_NAME] = "";
+    for (uint32_t i = 0; i < own->count; i++) {
+        char address[ADDRESS_LIMIT], name[64];
+        if ((set >> i & 1) == 0)
+            continue;
+        address_text(&own->list[i].own, address);
+        add_to_list(addresses, sizeof addresses, address);
+        if (interface_of(address, name, sizeof name))
+            add_to_list(interfaces, sizeof interfaces, name);
+    }
+    if (*interfaces)
+        fields_add(settings, "tcp_interface", interfaces);
+    if (*addresses)
+        fields_add(settings, "tcp_address", addresses);
+}
+
+/* For rank 0 and the last rank, whose settings are shown: each of the others says which of their
+ * connections end in its own sockets. */
+static void add_connections(const struct job *job, struct fields *settings)
+{
+    static struct connections own, shown;
+    const int ranks[] = {0, job->ranks - 1};
+    connections_read(&own);
+    for (int i = 0; i < 2; i++) {
+        shown = own;
+        MPI_Bcast(&shown, sizeof shown, MPI_BYTE, ranks[i], MPI_COMM_WORLD);
+        uint64_t ours = job->rank == ranks[i] ? 0 : connections_between(&shown, &own), all = 0;
+        MPI_Allreduce(&ours, &all, 1, MPI_UINT64_T, MPI_BOR, MPI_COMM_WORLD);
+        if (job->rank == ranks[i])
+            add_ends(&own, all, settings);
+    }
+}
+
 void transport_add_settings(const struct job *job, struct fields *settings)
 {
     struct transport_log log;
@@ -267,6 +304,5 @@ void transport_add_settings(const struct job *job, struct fields *settings)
     check(job, &log);
     add_used(job, &log, settings);
     add_kept(settings);
-    if (*log.addresses)
-        transport_log_add_interfaces(&log, settings);
+    add_connections(job, settings);
 }

@@ -2,8 +2,6 @@
 #ifndef RAIL_MPI_TRANSPORT_LOG_H
 #define RAIL_MPI_TRANSPORT_LOG_H
 
-#include "../lib/fields.h"
-
 #include <stdio.h>
 
 #define LOG_NAME 128
@@ -11,17 +9,13 @@
 /* Names with commas between them; empty: nothing was said. */
 struct transport_log {
     char pml[LOG_NAME];
-    char btls[LOG_NAME];         /* between this rank and others */
-    char addresses[4 * LOG_NAME];   /* of other ranks, that TCP connected to */
+    char btls[LOG_NAME]; /* between this rank and others */
 };
 
 /* Reads it all. rank: ours, whose messages to itself do not count. */
 void transport_log_read(struct transport_log *log, FILE *text, int rank);
 
-/* Adds a name to a list of LOG_NAME bytes, unless it is there or there is no room. */
-void add_to_list(char list[LOG_NAME], const char *name);
-
-/* The interfaces and addresses of this machine that lead to the addresses. */
-void transport_log_add_interfaces(const struct transport_log *log, struct fields *settings);
+/* Adds a name to a list of that many bytes, unless it is there or there is no room. */
+void add_to_list(char *list, size_t size, const char *name);
 
 #endif

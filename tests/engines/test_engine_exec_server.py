@@ -34,7 +34,7 @@ def test_it_chooses_a_port_and_tells_it_when_the_server_has_it(engines, kind: st
     server = serve(engines, kind, "-p{port}")
     assert server.listening["engine"] == "exec"
     if kind == "tcp":
-        socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+        socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
     type_of = {"udp": socket.SOCK_DGRAM, "tcp": socket.SOCK_STREAM}[kind]
     with socket.socket(type=type_of) as other, pytest.raises(OSError, match="in use"):
         other.bind(("0.0.0.0", server.port))
@@ -102,7 +102,7 @@ def test_closing_standard_input_ends_the_server_and_its_children(
 
 def test_a_server_that_serves_once_is_not_missed(engines) -> None:
     server = serve(engines, "once", "{port}", "0")
-    socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+    socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
     time.sleep(0.3)
     assert server.process.poll() is None
     server.close_input()
@@ -112,7 +112,7 @@ def test_a_server_that_serves_once_is_not_missed(engines) -> None:
 
 def test_a_server_that_fails_later_says_so(engines) -> None:
     server = serve(engines, "once", "{port}", "7")
-    socket.create_connection(("127.0.0.1", server.port), timeout=5).close()
+    socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
     done = server.finish()
     assert done.error["code"] == "command-failed"
     assert "the server ended with status 7" in done.error["message"]

@@ -316,7 +316,7 @@ def test_help_tells_of_watchers_and_the_description_does_not(engines: Engines) -
 
 
 def _ranks(engines: Engines, count: int, mode: str, *options: str) -> Running:
-    program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", "--deadline=60s", *options)
+    program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", ranks.DEADLINE, *options)
     return engines.start_other(*ranks.argv(count, *program), **ranks.environment())
 
 

@@ -6,6 +6,8 @@ import os
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -38,8 +40,11 @@ def test_streams_end_by_time_and_tell_what_arrived(mpi: Mpi, mode: tuple[str, ..
     assert metrics["client_elapsed"] >= 0.05
 
 
-@pytest.mark.parametrize("mode", STREAMS, ids=" ".join)
-@pytest.mark.parametrize("count", [2, 64, 1001])
+@pytest.mark.parametrize(
+    ("mode", "count"),
+    [*product(STREAMS, (2, 201)), *((mode, 64) for mode in STREAMS if mode[-1] == "--window=64")],
+    ids=lambda value: value if isinstance(value, int) else " ".join(value),
+)
 def test_exactly_as_many_messages_are_sent_as_asked(
     mpi: Mpi, mode: tuple[str, ...], count: int
 ) -> None:
@@ -59,9 +64,9 @@ def test_one_message_is_no_rate(mpi: Mpi) -> None:
 
 @pytest.mark.parametrize("size", ["1", "100KiB"])
 def test_latency_is_half_of_the_median_round_trip(mpi: Mpi, size: str) -> None:
-    outcome = mpi.run("latency", f"--size={size}", "--count=1003")
+    outcome = mpi.run("latency", f"--size={size}", "--count=103")
     metrics = _only(outcome)
-    assert metrics["round_trips"] == 1003
+    assert metrics["round_trips"] == 103
     assert metrics["latency"] == pytest.approx(metrics["rtt_p50"] / 2)
     assert metrics["rtt_min"] <= metrics["rtt_p50"] <= metrics["rtt_max"]
     assert outcome.settings["client"]["trips_timed_together"] >= 1
@@ -126,10 +131,20 @@ def test_an_environment_that_contradicts_the_plan_is_a_failure(mpi: Mpi) -> None
     assert "OMPI_MCA_btl=self,tcp" in error["message"]
 
 
-def test_the_addresses_choose_tcps_interface(mpi: Mpi) -> None:
+def test_the_addresses_choose_tcps_interface_whatever_the_library_says(mpi: Mpi) -> None:
     places = "--rank-addresses=127.0.0.1,127.0.0.1"
-    settings = mpi.run("latency", "--count=10", "--btl=tcp", places).settings
-    assert settings["client"]["tcp_interface"] == settings["server"]["tcp_interface"] == "lo"
+    quiet = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_base_verbose": "0"}
+    settings = mpi.run("latency", "--count=10", places, **quiet).settings
+    for side in ("client", "server"):
+        assert settings[side]["tcp_interface"] == "lo"
+        assert settings[side]["tcp_address"] == "127.0.0.1"
+
+
+def test_ranks_that_connect_to_each_other_at_once_know_their_connections(
+    probe: Callable[[str, str], str],
+) -> None:
+    lines = sorted(probe("connections_probe", "").splitlines())
+    assert lines == [f"{name} 3 2 127.0.0.1 127.0.0.1" for name in ("first", "second")]
 
 
 @pytest.mark.parametrize("places", ["192.0.2.77,127.0.0.1", "127.0.0.1,192.0.2.77"])
@@ -234,9 +249,11 @@ def test_by_hand_it_prints_a_table_and_needs_no_input(mpi: Mpi) -> None:
     assert "mca:" not in done.stderr
 
 
-def _on_two_hosts(mpi: Mpi, place: Path, rate: str, *options: str) -> Outcome:
-    """Measure once between two namespaces; what leaves rank 0 has that rate (in tc's words)."""
-    with long_way.limited(rate) as way:
+def _on_two_hosts(
+    mpi: Mpi, place: Path, between: AbstractContextManager[long_way.Way], *options: str
+) -> Outcome:
+    """Measure once from one end of a way to the other."""
+    with between as way:
         agent = place / "agent"
         # In hosts of one name Open MPI 5's ranks wait for each other for ever.
         named = f"ip netns exec {way.far} unshare --uts sh -c 'hostname far; eval \"$0\"'"
@@ -244,7 +261,7 @@ def _on_two_hosts(mpi: Mpi, place: Path, rate: str, *options: str) -> Outcome:
         agent.chmod(0o755)
         hosts = f"{long_way.NEAR},{long_way.FAR}"
         start = [*way.inside(way.near), mpi.mpirun, "--bind-to", "none", "-H", hosts, "-n", "2"]
-        given = ["--json", "--replications=1", "--deadline=60s", *options]
+        given = ["--json", "--replications=1", ranks.DEADLINE, *options]
         argv = [*start, mpi.program, *given, "--btl=tcp", f"--rank-addresses={hosts}"]
         more = {"OMPI_MCA_plm_rsh_agent": str(agent), "PRTE_MCA_plm_ssh_agent": str(agent)}
         return mpi.engines.start_other(*argv, **ranks.environment(**more)).finish()
@@ -256,7 +273,8 @@ def test_no_stream_is_faster_than_its_link_even_if_few_messages_are_sent(
 ) -> None:
     """Large messages in flight arrive all at once, each of them bit by bit."""
     require(os.geteuid() == 0, "root, for network namespaces")
-    outcome = _on_two_hosts(mpi, tmp_path, "100mbit", f"--mode={mode[0]}", *mode[1:], *FEW_LARGE)
+    given = (f"--mode={mode[0]}", *mode[1:], *FEW_LARGE)
+    outcome = _on_two_hosts(mpi, tmp_path, long_way.limited("100mbit"), *given)
     assert _only(outcome)["sent_messages"] == 6
     assert _only(outcome)["throughput"] <= 100e6 * 1.03  # a bucket full of them goes at once
 
@@ -266,7 +284,8 @@ def test_hosts_that_share_a_kernel_share_its_cpus(
 ) -> None:
     require(os.geteuid() == 0, "root, for network namespaces")
     given = ("--mode=latency", "--size=8", "--count=100")
-    outcome = _on_two_hosts(mpi, tmp_path, "1gbit", *given)
+    # On so long a way each rank's first message is under way when the other begins to connect.
+    outcome = _on_two_hosts(mpi, tmp_path, long_way.delayed(0.02), *given)
     assert outcome.metrics[0]["round_trips"] == 100
     client, server = outcome.settings["client"], outcome.settings["server"]
     assert (client["tcp_address"], server["tcp_address"]) == (long_way.NEAR, long_way.FAR)

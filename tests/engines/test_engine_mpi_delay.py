@@ -42,7 +42,7 @@ def _measure(
     agent.chmod(0o755)
     both = f"{wire_lab.LEFT},{wire_lab.RIGHT}"
     program = engines.argv("mpi", f"--mode={mode}", "--json", "--replications=1", *options)
-    job = ranks.argv(2, "--host", both, *program, f"--rank-addresses={both}", "--deadline=60s")
+    job = ranks.argv(2, "--host", both, *program, f"--rank-addresses={both}", ranks.DEADLINE)
     agents = {name: str(agent) for name in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent")}
     inside = ("ip", "netns", "exec", lab.left)
     with lab.joined("--delay", f"{delay}s"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("iperf3", "iperf", "sockperf", "qperf", "nuttcp", "NPtcp")
@@ -20,7 +21,7 @@ TOOLS = ("iperf3", "iperf", "sockperf", "qperf", "nuttcp", "NPtcp")
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     short = ("--rounds", "1", "--duration", "0.2")
     command = [sys.executable, "-m", "benchmarks.network", *short, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400)
+    return command_line.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400)
 
 
 @pytest.fixture(scope="module")

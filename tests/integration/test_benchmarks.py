@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from benchmarks.__main__ import BENCHMARKS, run_smallest
 from benchmarks.machine import LACKING
+from tests.support import command_line
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +28,7 @@ def test_benchmark_ends_well_and_prints_its_table(
 ) -> None:
     if name == "soak":
         request.getfixturevalue("only_soaker")
-    ran = run_smallest(name)
+    ran = run_smallest(name, command_line.run)
     if ran.status == LACKING:
         assert ran.headline.startswith("needs ")
         if not _in_ci(BENCHMARKS[name].package):
@@ -55,7 +55,7 @@ def test_every_benchmark_that_is_mentioned_is_there() -> None:
 
 @pytest.mark.parametrize("name", ["cpu", "disk", "mem", "mpi"])
 def test_what_this_machine_lacks_is_named(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = command_line.run(
         [sys.executable, "-m", f"benchmarks.{name}"],
         cwd=ROOT,
         env={**os.environ, "PATH": str(tmp_path)},

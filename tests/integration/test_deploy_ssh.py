@@ -68,7 +68,7 @@ def test_our_engines_are_built_there_and_describe_themselves(
     node = node_at(2233, XDG_CACHE_HOME=tmp_path)
     folder = deploy(node, bundle())
     for name in ("udp", "tcp", "exec"):
-        described = run(node, [f"{folder}/rail-{name}", "--describe"], timeout=10)
+        described = run(node, [f"{folder}/rail-{name}", "--describe"], timeout=60)
         assert json.loads(described.stdout)["name"] == name
 
 
@@ -91,7 +91,7 @@ def test_two_controllers_at_once_both_end_well(node: SshTransport, lab: Lab) -> 
         folders = list(pool.map(lambda transport: deploy(transport, TINY), (node, other)))
     other.close()
     assert folders[0] == folders[1]
-    assert run(node, [f"{folders[0]}/hello"], timeout=10).stdout == "hello\n"
+    assert run(node, [f"{folders[0]}/hello"], timeout=60).stdout == "hello\n"
     assert len(list(Path(folders[0]).parent.parent.iterdir())) == 1
 
 

@@ -158,7 +158,7 @@ def kill_when(process: subprocess.Popen[str], condition: Callable[[], object]) -
         process.stderr.close()
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 30.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"

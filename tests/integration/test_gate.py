@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -21,6 +22,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
+from tests.support.engine_cache import copy_to
 
 _ENGINE = """\
 railgauge_engine: 1
@@ -60,6 +62,18 @@ class Lanes:
     """A plan of three cases whose figures are those that we write."""
 
     folder: Path
+    kept: Path
+
+    def measured_once(self) -> None:
+        """Make the plan's first run the baseline, as `gate --set-missing` did for the first test.
+
+        Who changes plan or levels before has it measured.
+        """
+        if self.kept.exists():
+            shutil.copytree(self.kept, self.folder, dirs_exist_ok=True)
+            return
+        self.gate("--set-missing")
+        shutil.copytree(self.folder, self.kept)
 
     def level(self, lane: int, rate: float, name: str = "lane") -> None:
         (self.folder / f"{name}-{lane}").write_text(f"{rate:.0f}\n")
@@ -82,7 +96,7 @@ class Lanes:
 
     def baseline(self) -> None:
         """Let the first three runs be the baseline."""
-        self.gate("--set-missing")
+        self.measured_once()
         for _ in range(2):
             self.run("run", str(self.folder / "plan.yaml"))
         self.run("baseline", "set", "lanes", "1", "2", "3", "--replace")
@@ -93,12 +107,21 @@ class Lanes:
         return found
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose name is the same in all tests, as plans and databases have it in them."""
+    return tmp_path_factory.mktemp("gate")
+
+
 @pytest.fixture
-def lanes(tmp_path: Path) -> Lanes:
-    (tmp_path / "figure.yaml").write_text(_ENGINE.format(folder=tmp_path))
-    (tmp_path / "figure.sh").write_text(_SCRIPT)
-    (tmp_path / "plan.yaml").write_text(_PLAN)
-    found = Lanes(tmp_path)
+def lanes(place: Path) -> Lanes:
+    folder = place / "lanes"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "figure.yaml").write_text(_ENGINE.format(folder=folder))
+    (folder / "figure.sh").write_text(_SCRIPT)
+    (folder / "plan.yaml").write_text(_PLAN)
+    found = Lanes(folder, place / "kept")
     for lane in (1, 2, 3):
         found.level(lane, 1e9)
     return found
@@ -142,7 +165,7 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
 
 
 def test_with_one_run_in_the_baseline_only_a_large_fall_fails_the_gate(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     lanes.level(2, 0.96e9)
     lines = lanes.gate().splitlines()
     assert lines[0].startswith("lanes: nothing is slower, not enough data for 3 of 3 results (")
@@ -153,7 +176,7 @@ def test_with_one_run_in_the_baseline_only_a_large_fall_fails_the_gate(lanes: La
 
 
 def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     # Its first ten figures are the baseline's, the next ten the run's, then it is well again.
     lanes.level(3, 0.9e9)
     lanes.level(3, 1e9, "then")
@@ -166,7 +189,7 @@ def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
 
 
 def test_what_failed_is_told_and_the_rest_compared(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     (lanes.folder / "lane-1").unlink()
     lanes.level(2, 0.9e9)
     found = json.loads(lanes.gate("--json", code=1))
@@ -219,7 +242,7 @@ main()
 
 
 def test_a_gate_reads_its_plan_and_opens_its_database_once(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     lanes.level(2, 0.9e9)
     plan, database = str(lanes.folder / "plan.yaml"), str(lanes.folder / "railgauge.db")
     done = subprocess.run(
@@ -235,7 +258,8 @@ def test_a_gate_reads_its_plan_and_opens_its_database_once(lanes: Lanes) -> None
 
 
 def test_the_first_run_decides_where_nothing_can_be_measured_once_more(lanes: Lanes) -> None:
-    cache = lanes.folder / "cache"
+    cache = lanes.folder / ".cache"
+    copy_to(lanes.folder)
     lanes.gate("--set-missing", XDG_CACHE_HOME=str(cache))
     lanes.level(2, 0.9e9)
     (lanes.folder / "hook-3-19").write_text(f"mv {cache} {cache}.away; touch {cache}")
@@ -246,7 +270,7 @@ def test_the_first_run_decides_where_nothing_can_be_measured_once_more(lanes: La
 
 
 def test_what_failed_when_measured_once_more_is_counted(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     lanes.level(2, 0.9e9)
     # There is no figure to read in a folder.
     (lanes.folder / "then-2").mkdir()
@@ -279,7 +303,7 @@ def _without_readers() -> int:
 def test_a_verdict_that_cannot_be_printed_is_told_the_others(
     lanes: Lanes, opened: Callable[[], int], code: int
 ) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     lanes.level(2, 0.9e9)
     note, junit = lanes.folder / "note", lanes.folder / "verdict.xml"
     arguments = ["--db", str(lanes.folder / "railgauge.db"), "--junit", str(junit)]
@@ -306,7 +330,7 @@ def test_a_run_that_failed_does_not_become_the_baseline(lanes: Lanes) -> None:
 
 
 def test_a_baseline_that_shares_no_case_with_the_plan_is_no_pass(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     plan = lanes.folder / "plan.yaml"
     plan.write_text(plan.read_text().replace("[1, 2, 3]", "[4]"))
     lanes.level(4, 1e9)
@@ -329,7 +353,7 @@ def test_too_few_replications_to_find_anything_are_no_pass(lanes: Lanes) -> None
 
 
 def test_a_confirming_run_that_was_stopped_goes_on_with_its_cases_alone(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     lanes.level(2, 0.9e9)
     lanes.gate(code=1)
     assert "run 3 " in lanes.run("resume", "3")
@@ -337,7 +361,7 @@ def test_a_confirming_run_that_was_stopped_goes_on_with_its_cases_alone(lanes: L
 
 
 def test_the_baseline_may_be_any_run_commit_or_day(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     said = lanes.gate("--baseline", "latest")
     assert "(run 1 (the latest) → run 2)" in said.splitlines()[0]
     assert "is no baseline" in lanes.gate("--baseline", "other", code=2)
@@ -376,7 +400,7 @@ def test_a_gate_that_could_not_run_notifies_too(lanes: Lanes) -> None:
 
 
 def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:
-    lanes.gate("--set-missing")
+    lanes.measured_once()
     waits, note = lanes.folder / "lane-1", lanes.folder / "note"
     waits.unlink()
     os.mkfifo(waits)

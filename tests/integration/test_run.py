@@ -214,7 +214,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(folder: Path, number: signal.Si
     wait_for(lambda: measured(folder) >= 2)
     engines = engines_started_by(controller.pid)
     controller.send_signal(number)
-    _, err = controller.communicate(timeout=15)
+    _, err = controller.communicate(timeout=60)
     assert controller.returncode == 130
     assert "railgauge resume 1" in err
     assert "Traceback" not in err
@@ -228,7 +228,7 @@ def test_a_stop_before_anything_is_measured_leaves_no_run_half_made(folder: Path
     controller = start(folder, "run", "plan.yaml")
     time.sleep(0.05)
     controller.send_signal(signal.SIGTERM)
-    _, err = controller.communicate(timeout=15)
+    _, err = controller.communicate(timeout=60)
     assert controller.returncode in (130, -signal.SIGTERM)
     assert "Traceback" not in err
 
@@ -275,7 +275,7 @@ def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:
     wait_for(lambda: measured(folder) >= 1)
     controller.send_signal(signal.SIGTERM)
     controller.send_signal(signal.SIGINT)
-    _, err = controller.communicate(timeout=15)
+    _, err = controller.communicate(timeout=60)
     assert controller.returncode == 130
     assert "railgauge resume 1" in err
     assert query(folder, "SELECT state FROM run") == [("interrupted",)]
@@ -295,7 +295,7 @@ def test_a_job_in_the_background_that_ignores_ctrl_c_heeds_sigterm_at_any_time(
         pass
     time.sleep(0.2)
     controller.send_signal(signal.SIGTERM)
-    _, err = controller.communicate(timeout=15)
+    _, err = controller.communicate(timeout=60)
     assert controller.returncode == 130
     assert "Traceback" not in err
     assert not engines_started_by(controller.pid)
@@ -353,7 +353,7 @@ def test_a_run_cannot_go_on_with_a_hosts_file_that_changed(folder: Path) -> None
     controller = start(folder, "run", "plan.yaml")
     wait_for(lambda: measured(folder) >= 1)
     controller.send_signal(signal.SIGINT)
-    controller.communicate(timeout=15)
+    controller.communicate(timeout=60)
     (folder / "hosts.yaml").write_text(hosts + links.format("other"))
     done = railgauge(folder, "resume", "1")
     assert done.returncode == 2

@@ -24,7 +24,7 @@ def test_each_task_of_a_job_array_knows_its_own_nodes(slurm: SlurmLab, tmp_path:
         *("sbatch", "--array=1-2%1", "--nodes=2", f"--output={tmp_path}/%a", "--wait"),
         f"--wrap={check}",
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while len(said := [each.read_text() for each in tmp_path.glob("[12]")]) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.1)

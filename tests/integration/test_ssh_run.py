@@ -154,8 +154,8 @@ def stored(database: Path) -> int:
 
 
 def assert_nothing_left(lab: Lab) -> None:
-    """Check that no engine runs five seconds from now."""
-    deadline = time.monotonic() + 5
+    """Check that no engine runs a minute from now, or before."""
+    deadline = time.monotonic() + 60
     while engines_on(lab.a) + engines_on(lab.b):
         assert time.monotonic() < deadline, "engines are left on the hosts"
         time.sleep(0.05)

@@ -49,7 +49,7 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
     try:
         assert sleeps.started()
         controller.send_signal(number)
-        output = controller.communicate(timeout=15)[0].decode()
+        output = controller.communicate(timeout=60)[0].decode()
     finally:
         controller.kill()
         controller.communicate()

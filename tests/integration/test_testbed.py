@@ -77,7 +77,7 @@ def test_a_link_loses_exactly_what_its_pattern_says(box: Box, engines: str) -> N
     address = box.up()["hosts"]["b"]["address"]
     a, b = (NetnsTransport(name, box.namespace(name)) for name in "ab")
     server = b.start([f"{engines}/rail-udp", "server", "--port", "5999", "--once", "--json"])
-    server.read_line(10)
+    server.read_line(60)
     client = a.start(
         [
             *(f"{engines}/rail-udp", "client", address, "--port", "5999", "--json"),
@@ -87,7 +87,7 @@ def test_a_link_loses_exactly_what_its_pattern_says(box: Box, engines: str) -> N
     events = []
     while (line := client.read_line(60)) is not None:
         events.append(json.loads(line))
-    assert client.wait(10).status == 0, events
+    assert client.wait(60).status == 0, events
     (metrics,) = (event["metrics"] for event in events if event["event"] == "replication")
     assert metrics["lost_packets"] == 2
     (cable,) = _status(box)["cables"]
@@ -202,7 +202,7 @@ def test_down_ends_what_runs_on_the_hosts(box: Box, process_ends: Callable[[int]
     box.up()
     transport = NetnsTransport("a", box.namespace("a"))
     process = transport.start(["sh", "-c", "trap '' TERM; echo $$; while :; do sleep 1; done"])
-    pid = int(process.read_line(10) or "")
+    pid = int(process.read_line(60) or "")
     assert box.down().returncode == 0
     assert process_ends(pid)
     transport.close()
@@ -224,15 +224,15 @@ def test_programs_in_a_namespace_see_its_interfaces_alone(box: Box) -> None:
     box.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
     box.up()
     transport = NetnsTransport("a", box.namespace("a"))
-    assert run(transport, ["ls", "/sys/class/net"], timeout=10).stdout == "link0\nlo\n"
+    assert run(transport, ["ls", "/sys/class/net"], timeout=60).stdout == "link0\nlo\n"
     process = transport.start(["cat"])
     process.send_line("hello")
-    assert process.read_line(10) == "hello"
+    assert process.read_line(60) == "hello"
     process.close_stdin()
-    assert process.wait(10).status == 0
+    assert process.wait(60).status == 0
     stuck = transport.start(["sleep", "100"])
     stuck.kill()
-    assert stuck.wait(10).status == -signal.SIGKILL
+    assert stuck.wait(60).status == -signal.SIGKILL
     with pytest.raises(EnvironmentFailedError, match="a: can't start 'no-such-program'"):
         transport.start(["no-such-program"])
     transport.close()

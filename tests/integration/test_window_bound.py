@@ -61,7 +61,7 @@ def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[st
     """Measure once; return the metrics and the largest window that ss saw meanwhile."""
     near, far = (NetnsTransport(name, box.namespace(name)) for name in ("gw", "hh"))
     server = far.start([engine, "server", "--port", "5997", "--once", "--json"])
-    server.read_line(10)
+    server.read_line(60)
     client = near.start(
         [
             *(engine, "client", address, "--port", "5997", "--json", "--replications", "1"),

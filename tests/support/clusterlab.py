@@ -145,8 +145,8 @@ def signal_programs(host: LabHost, name: str, number: signal.Signals) -> int:
 
 
 def come_to_an_end(host: LabHost, name: str) -> bool:
-    """Tell whether none of those processes is left, within five seconds."""
-    deadline = time.monotonic() + 5
+    """Tell whether none of those processes is left, within a minute."""
+    deadline = time.monotonic() + 60
     while programs(host, name):
         if time.monotonic() > deadline:
             return False

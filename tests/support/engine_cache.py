@@ -20,6 +20,8 @@ from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.hosts.transport.local import LocalTransport
 
 SANITIZE = os.environ.get("RAILGAUGE_SANITIZE", "")
+# make coverage: the folder where engines are built that count which of their lines run.
+COUNTED = os.environ.get("RAILGAUGE_COVERAGE", "")
 
 
 @contextmanager
@@ -60,10 +62,12 @@ def build_engines(factory: pytest.TempPathFactory, mpi: str = "") -> Path:
     """
     base = factory.getbasetemp()
     session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = session / f"engines{mpi.replace('/', '-')}"
+    folder = Path(COUNTED or session) / f"engines{mpi.replace('/', '-')}"
     with _alone(folder.with_suffix(".lock")):
-        if SANITIZE:
+        if SANITIZE or COUNTED:
             options = [f"BUILD={folder}", f"SANITIZE={SANITIZE}", f"MPI={mpi}"]
+            if COUNTED:
+                options.append("CFLAGS=-O0 -g --coverage -fprofile-update=atomic")
             targets = ["mpi"] if mpi else []
             command = ["make", "-s", "-j4", "-C", str(ROOT / "engines"), *options, *targets]
             done = subprocess.run(command, capture_output=True, text=True)

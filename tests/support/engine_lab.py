@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,35 +111,42 @@ class Running:
         """Wait for the end; the events are those not read yet.
 
         A program that doesn't end fails the test, but for Open MPI 5.0's mpirun, which sometimes
-        waits for itself for ever after its ranks have ended.
+        waits for itself for ever after its ranks have ended: it is killed after a while.
         """
         assert self.process.stdout
         assert self.process.stderr
         stuck: list[bool] = []
-
-        def give_up() -> None:
-            stuck.append(not self._is_left_by_its_ranks())
-            self.process.kill()
-
-        limit = threading.Timer(6 * PATIENCE, give_up)
-        limit.daemon = True
-        limit.start()
+        ended = threading.Event()
+        waiting = threading.Thread(target=self._end_if_stuck, args=(ended, stuck), daemon=True)
+        waiting.start()
         with self.process.stdout, self.process.stderr:  # the input stays open till the end
             output, errors = self.process.stdout.read(), self.process.stderr.read()
         self.process.wait(timeout=PATIENCE)
-        limit.cancel()
+        ended.set()
         assert not any(stuck), f"{self.process.args} did not end: {output}{errors}"
         events = [_event(line) for line in output.splitlines() if line.startswith("{")]
         return Outcome(self.process.returncode, output, errors, events)
 
-    def _is_left_by_its_ranks(self) -> bool:
+    def _end_if_stuck(self, ended: threading.Event, stuck: list[bool]) -> None:
+        last = time.monotonic() + 6 * PATIENCE
+        left_alone = 0
+        while left_alone < PATIENCE and time.monotonic() < last:
+            if ended.wait(1):
+                return
+            left_alone = left_alone + 1 if set(self._rank_states()) == {"Z"} else 0
+        stuck.append(not set(self._rank_states()) <= {"Z"})
+        self.process.kill()
+
+    def _rank_states(self) -> list[str]:
+        """Return what proc(5) says of each process that mpirun started; of another program "?"."""
         if not any(Path(str(word)).name == "mpirun" for word in self.process.args):
-            return False
-        ranks = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        states = [
-            Path(f"/proc/{rank}/stat").read_text().rpartition(")")[2].split()[0] for rank in ranks
-        ]
-        return all(state == "Z" for state in states)
+            return ["?"]
+        try:
+            ranks = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+            texts = [Path(f"/proc/{rank}/stat").read_text() for rank in ranks]
+        except OSError:
+            return ["?"]
+        return [text.rpartition(")")[2].split()[0] for text in texts]
 
     def stop(self) -> None:
         if self.process.poll() is None:

@@ -1,4 +1,4 @@
-"""A process that has imported railgauge and forks one that runs `python -m railgauge` on request.
+"""A process that has imported railgauge and forks one that runs it, or a benchmark, on request.
 
 `tests.support.command_line` starts it by exec, as a script with the number of its socket, and asks
 it. What it forks is a child of the asking process (CLONE_PARENT of clone(2)), which thus waits for
@@ -41,6 +41,7 @@ _OTHERS = ("alembic.command", "fabric", "jinja2", "rich.progress", "rich.table",
 class Request(NamedTuple):
     """What the child has of its own; its three streams travel beside this."""
 
+    module: str
     arguments: list[str]
     folder: str
     environment: dict[str, str]
@@ -85,7 +86,7 @@ def fork_sibling() -> int:
 
 
 def become(request: Request, streams: list[int]) -> None:
-    """Make this process what `python -m railgauge` is when its first line is run."""
+    """Make this process what `python -m MODULE` is when its first line is run."""
     if request.new_session:
         os.setsid()
     for number, stream in enumerate(streams):
@@ -97,7 +98,7 @@ def become(request: Request, streams: list[int]) -> None:
     _stderr_drain().__init__()  # type: ignore[misc] - an epoll of its own
     sys.path[0] = request.folder
     sys.argv = ["-m", *request.arguments]
-    sys.orig_argv = [sys.executable, "-m", "railgauge", *request.arguments]
+    sys.orig_argv = [sys.executable, "-m", request.module, *request.arguments]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = _text(number, getattr(sys, name))
         setattr(sys, name, stream)
@@ -153,8 +154,8 @@ def prepare(connection: socket.socket) -> None:
     gc.freeze()
 
 
-def serve(connection: socket.socket) -> bool:
-    """Fork for each request; return True in the child and False when nobody asks any more."""
+def serve(connection: socket.socket) -> str:
+    """Fork for each request; return its module in the child and "" when nobody asks any more."""
     while (received := receive(connection)) is not None:
         request, streams = received
         answer: Any = None
@@ -165,18 +166,18 @@ def serve(connection: socket.socket) -> bool:
         if answer == 0:
             connection.close()
             become(request, streams)
-            return True
+            return request.module
         for stream in streams:
             os.close(stream)
         content = pickle.dumps(answer)
         connection.sendall(LENGTH.pack(len(content)) + content)
-    return False
+    return ""
 
 
-def run() -> None:
+def run(module: str) -> None:
     """Run the command line to its end, without taking apart what the server has imported."""
     try:
-        runpy.run_module("railgauge", run_name="__main__", alter_sys=True)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if not isinstance(end.code, int):
             raise
@@ -201,5 +202,5 @@ if __name__ == "__main__":
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     asking = socket.socket(fileno=int(sys.argv[1]))
     prepare(asking)
-    if serve(asking):
-        run()
+    if module := serve(asking):
+        run(module)

@@ -36,7 +36,7 @@ class Mpi:
     def start(
         self, *options: object, count: int = 2, preload: Path | None = None, **more: str
     ) -> Running:
-        deadline = [] if any("--deadline" in str(o) for o in options) else ["--deadline=60s"]
+        deadline = [] if any("--deadline" in str(o) for o in options) else [ranks.DEADLINE]
         argv = self.argv(*options, "--json", "--yield", *deadline, count=count, preload=preload)
         return self.engines.start_other(*argv, **ranks.environment(**more))
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.support.engine_lab import Engines, Outcome
 
+# Ends ranks that wait for one another for ever; on a machine that stalls much takes a minute.
+DEADLINE = "--deadline=150s"
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
 _LEAKS = Path(__file__).with_name("mpi_leaks.txt")
 
@@ -46,7 +48,7 @@ def run(
     `preload`: what takes the place of some of the MPI library's functions in them.
     """
     program = engines.argv("mpi", f"--mode={mode}", "--json", "--yield", "--replications=1")
-    job = argv(count, *preloaded(preload), *program, "--deadline=60s", *options)
+    job = argv(count, *preloaded(preload), *program, DEADLINE, *options)
     return engines.start_other(*job, **environment()).finish()
 
 

@@ -164,7 +164,7 @@ class SlurmLab:
         daemon = self.daemons.pop(name)
         daemon.terminate()
         try:
-            daemon.wait(15)
+            daemon.wait(60)
         except subprocess.TimeoutExpired:
             daemon.kill()
             daemon.wait()

@@ -93,7 +93,7 @@ class Lab:
                 env={**os.environ, "SNMP_PERSISTENT_DIR": str(self.folder / "state"), "MIBS": ""},
             )
         )
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while "NET-SNMP version" not in log.read_text():
             assert self.agents[-1].poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -131,7 +131,7 @@ class Lab:
             send = ["ip", "netns", "exec", self.client, *python, _SEND, SERVER, str(_PORT)]
             subprocess.run([*send, str(count), "t"], check=True)
             time.sleep(0.3)  # what is queued at the switch
-            out, _ = receiver.communicate(timeout=10)
+            out, _ = receiver.communicate(timeout=60)
         finally:
             receiver.kill()
             receiver.wait()

@@ -147,7 +147,7 @@ class LabHost:
             )
         server = Sshd(port, process, log)
         self.sshds.append(server)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while True:
             with contextlib.suppress(OSError):
                 socket.create_connection((self.control, port), 1).close()

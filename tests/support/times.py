@@ -122,9 +122,11 @@ class Summary:
                 for folder in (str(Path(file).parent), "all"):
                     folders[folder] = folders[folder].plus(times)
         busiest = sorted(files.items(), key=lambda item: -item[1].cpu)[:SLOWEST]
+        longest = sorted(files.items(), key=lambda item: -item[1].wall)[:SLOWEST]
         slowest = sorted(self._of.items(), key=lambda item: -item[1].wall)[:SLOWEST]
         _print(terminalreporter, "folders (shared fixtures included)", folders.items())
         _print(terminalreporter, f"the {SLOWEST} files that compute most", busiest)
+        _print(terminalreporter, f"the {SLOWEST} files that take longest", longest)
         _print(terminalreporter, f"slowest {SLOWEST} tests and shared fixtures", slowest)
 
 

@@ -70,7 +70,7 @@ BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir")
 def test_what_is_shipped_gets_built_and_runs(here: LocalTransport, cache: Path) -> None:
     folder = deploy(here, TINY)
     assert Path(folder).is_absolute()
-    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 def test_the_folder_is_named_after_content_and_architecture(
@@ -90,7 +90,7 @@ def test_what_is_built_is_not_built_again(here: LocalTransport, cache: Path) -> 
 def test_other_content_goes_elsewhere(here: LocalTransport, cache: Path) -> None:
     other = Bundle.of({**TINY.files, "lib/word.h": b'#define WORD "bye"\n'})
     assert deploy(here, other) != deploy(here, TINY)
-    assert run(here, [f"{deploy(here, other)}/hello"], timeout=10).stdout == "bye\n"
+    assert run(here, [f"{deploy(here, other)}/hello"], timeout=60).stdout == "bye\n"
 
 
 def test_the_digest_tells_names_and_contents_apart_but_not_order() -> None:
@@ -106,7 +106,7 @@ def test_two_deploys_at_once_both_end_well(here: LocalTransport, cache: Path) ->
     with ThreadPoolExecutor(4) as pool:
         folders = list(pool.map(lambda _: deploy(here, TINY), range(4)))
     assert len(set(folders)) == 1
-    assert run(here, [f"{folders[0]}/hello"], timeout=10).stdout == "hello there\n"
+    assert run(here, [f"{folders[0]}/hello"], timeout=60).stdout == "hello there\n"
     assert len(list(cache.iterdir())) == 1
 
 
@@ -115,7 +115,7 @@ def test_what_a_crash_left_half_built_is_not_used(here: LocalTransport, cache: P
     half.mkdir(parents=True)
     (half / "hello.c").write_text("half a fi")
     folder = deploy(here, TINY)
-    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 def test_old_remains_of_crashes_are_removed(here: LocalTransport, cache: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_mere_warning_of_some_compiler_is_no_obstacle(here: LocalTransport, ca
     strict = b"WARNINGS := -Wall -Werror\n" + MAKEFILE.replace(b"cc -o", b"cc $(WARNINGS) -o")
     unused = HELLO.replace(b"{ puts", b"{ int unused; puts")
     folder = deploy(here, Bundle.of({**TINY.files, "Makefile": strict, "hello.c": unused}))
-    assert run(here, [f"{folder}/hello"], timeout=10).stdout == "hello there\n"
+    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 @pytest.mark.usefixtures("path")

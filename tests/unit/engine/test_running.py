@@ -25,7 +25,7 @@ def test_programs_have_a_moment_to_end_by_themselves(here: LocalTransport, tmp_p
     programs = RunningPrograms()
     first, second = (here.start(tidying(tmp_path, name)) for name in ("a", "b"))
     with programs.hold(first), programs.hold(second):
-        assert first.read_line(10) == second.read_line(10) == "up"
+        assert first.read_line(60) == second.read_line(60) == "up"
         programs.end_all()
         assert first.wait(0).status == second.wait(0).status == 0
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "tidy\n"
@@ -35,7 +35,7 @@ def test_what_goes_on_is_killed_while_another_thread_reads_it(here: LocalTranspo
     programs = RunningPrograms()
     process = here.start(["sh", "-c", "echo up; exec sleep 100"])
     with programs.hold(process), ThreadPoolExecutor(1) as pool:
-        assert process.read_line(10) == "up"
+        assert process.read_line(60) == "up"
         reading = pool.submit(process.read_line)
         programs.end_all()
         assert reading.result(10) is None

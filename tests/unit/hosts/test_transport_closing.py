@@ -17,7 +17,7 @@ class Meeting(FakeTransport):
         self._all_there = all_there
 
     def close(self) -> None:
-        self._all_there.wait(10)
+        self._all_there.wait(60)
         self.closed = True
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -36,21 +37,28 @@ from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 OTHER = case_file(lane(3).key)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    """Three nights of two cases, and a run of another plan, of one."""
-    path = tmp_path / "railgauge.db"
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three nights of two cases, and a run of another plan, of one; and the site that is built."""
+    folder = tmp_path_factory.mktemp("first")
+    path = folder / "railgauge.db"
     nights(path)
     add_run(path, {3: noisy()}, new=replace(RUN, plan="other"))
-    return path
+    assert len(made(path, folder / "site")) == 9
+    assert made(path, folder / "site") == set()
+    return folder
 
 
 @pytest.fixture
-def out(database: Path, tmp_path: Path) -> Path:
-    folder = tmp_path / "site"
-    assert len(made(database, folder)) == 9
-    assert made(database, folder) == set()
-    return folder
+def database(first: Path, tmp_path: Path) -> Path:
+    return shutil.copy(first / "railgauge.db", tmp_path)
+
+
+@pytest.fixture
+def out(database: Path, first: Path, tmp_path: Path) -> Path:
+    """The site of the database, as it was built of another copy of it."""
+    shutil.copytree(first / "site", tmp_path / "site")
+    return tmp_path / "site"
 
 
 def runs(*numbers: int) -> set[str]:
@@ -287,16 +295,26 @@ def command(database: Path, out: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Enough pages for several processes."""
-    path = tmp_path / "many.db"
+    path = tmp_path_factory.mktemp("many") / "many.db"
     for night in range(2):
         add_run(path, {number: noisy(n=6, seed=night * 100 + number) for number in range(70)})
     return path
 
 
-def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(many: Path, tmp_path: Path):
+@pytest.fixture(scope="module")
+def undisturbed(many: Path) -> dict[str, bytes]:
+    """What a site of these is that one build made."""
+    out = many.with_name("undisturbed")
+    build(many, out)
+    return files(out)
+
+
+def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(
+    many: Path, undisturbed: dict[str, bytes], tmp_path: Path
+):
     # On a busy machine one may be done before it is killed.
     for attempt in range(5):
         out = tmp_path / f"site-{attempt}"
@@ -317,21 +335,20 @@ def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(many: Path, 
     again = made(many, out)
     assert not again & left
     assert made(many, out) == set()
-    build(many, out.with_name("other"))
-    assert {name: text for name, text in files(out).items() if ".part" not in name} == files(
-        out.with_name("other")
-    )
+    whole = {name: text for name, text in files(out).items() if ".part" not in name}
+    assert whole == undisturbed
 
 
-def test_two_builds_at_once_make_one_site(many: Path, tmp_path: Path):
+def test_two_builds_at_once_make_one_site(
+    many: Path, undisturbed: dict[str, bytes], tmp_path: Path
+):
     out = tmp_path / "site"
     builds = [command(many, out) for _ in range(2)]
     said = [each.communicate(timeout=300) for each in builds]
     assert [each.returncode for each in builds] == [0, 0], said
     counts = sorted(stdout.splitlines()[-1] for stdout, _ in said)
     assert counts == ["0 pages made, 74 kept, 0 removed", "74 pages made, 0 kept, 0 removed"]
-    build(many, out.with_name("other"))
-    assert files(out) == files(out.with_name("other"))
+    assert files(out) == undisturbed
 
 
 def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Path, tmp_path: Path):
