@@ -32,8 +32,8 @@ class ChangedReplication:
     number: int
 
     def __str__(self) -> str:
-        what = f"replication {self.number}" if self.number > 0 else f"warm-up {-self.number}"
-        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {what}"
+        name = f"replication {self.number}" if self.number > 0 else f"warm-up {-self.number}"
+        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,26 +122,26 @@ class Store(Database):
         """
         run = self._open_run(run_id)
         prepared = []
-        for each in launches:
-            rows = [(each.test, key, outcome) for key, outcome in each.results]
-            prepared.append((each, rows, extras.prepare_all(run, rows)))
-
+        for result in launches:
+            rows = [(result.test, key, outcome) for key, outcome in result.results]
+            prepared.append((result, rows, extras.prepare_all(run, rows)))
         stored: list[tuple[int, int]] = []
 
         def insert(connection: Connection) -> dict[Launch, int]:
             ids: dict[Launch, int] = {}
             stored.clear()
-            for each, rows, extra in prepared:
+            for result, rows, extra in prepared:
                 if rows:
-                    launch_id = self._launches.get(each.launch) or ids.get(each.launch)
+                    launch_id = self._launches.get(result.launch) or ids.get(result.launch)
                     if launch_id is None:
-                        first, _ = outcomes.run_case(run, each.test, rows[0][1])
-                        launch_id = outcomes.insert_launch(connection, first, each.launch)
-                        ids[each.launch] = launch_id
+                        first, _ = outcomes.run_case(run, result.test, rows[0][1])
+                        launch_id = outcomes.insert_launch(connection, first, result.launch)
+                        ids[result.launch] = launch_id
                     keys = outcomes.insert_outcomes(connection, run, rows, launch_id)
+                    stored.extend(keys)
                     extras.insert_all(connection, run, rows, keys, extra, launch_id, self._counters)
-                for key, ended in each.ended.items():
-                    write.set_ended(connection, run_id, each.test, key, ended)
+                for key, ended in result.ended.items():
+                    write.set_ended(connection, run_id, result.test, key, ended)
             return ids
 
         # Only now: a transaction that failed stored no launch either.

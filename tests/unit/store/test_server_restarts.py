@@ -6,10 +6,13 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
 from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, planned, system_log
 
@@ -77,6 +80,37 @@ def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> N
         assert [each.replication for each in store.logs(run)] == sorted(stored)
         assert store.checksums().changed == ()
         assert store.run(run).state == "interrupted"
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_what_was_committed_when_the_server_went_away_is_not_stored_again(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch, commits: bool
+) -> None:
+    original = Store.writing
+    lost = [OperationalError("COMMIT", {}, psycopg.OperationalError("server closed"))]
+
+    @contextmanager
+    def writing(store: Store) -> Iterator[Connection]:
+        with original(store) as connection:
+            yield connection
+            if lost and not commits:
+                connection.rollback()
+        if lost:
+            raise StoreError("the server went away") from lost.pop()
+
+    where = make_database(postgres, f"test_committed_{commits}".lower())
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run):
+            store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+            monkeypatch.setattr(Store, "writing", writing)
+            store.add(run, "stream", case().key, logged(2, system_log()), LAUNCH)
+            lost.append(OperationalError("COMMIT", {}, psycopg.OperationalError("closed")))
+            store.add_logs(run, [system_log()])
+        assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
+        assert [each.replication for each in store.logs(run)] == [1, 2]
+        assert len(store.run_logs(run)) == 1
+    assert not lost
 
 
 def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:
