@@ -42,11 +42,11 @@ def test_a_copy_tells_each_run_and_what_it_came_to(filled: Path, where: str) -> 
     assert lines[1].endswith("Z): 12 replications, run 2 there")
     (line,) = done.stdout.splitlines()
     assert line.endswith(
-        ": 2 new runs, 0 with more, 0 as they were; 18 replications, 1 new baselines"
+        ": 3 new runs, 0 with more, 0 as they were; 19 replications, 1 new baselines"
     )
     (line,) = call("db", "copy", filled, where).output.splitlines()
     assert line.endswith(
-        ": 0 new runs, 0 with more, 2 as they were; 0 replications, 0 new baselines"
+        ": 0 new runs, 0 with more, 3 as they were; 0 replications, 0 new baselines"
     )
 
 
@@ -63,6 +63,7 @@ def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: 
         assert [(run.state, run.measured) for run in store.runs()] == [
             ("complete", 4),
             ("unfinished", 12),
+            ("complete", 1),
         ]
 
 

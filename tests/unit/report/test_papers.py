@@ -96,6 +96,7 @@ def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_shows_a_papers_tables_is_there(name: str) -> None:
     loaded = load_paper(PAPERS[name], load_catalogue())
+    assert loaded.paper.minutes <= 20
     top = Path(__file__).parents[3]
     for item in loaded.paper.items:
         for test in item.tests:

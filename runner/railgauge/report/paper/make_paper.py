@@ -157,6 +157,9 @@ def _texts(
     ]
     if not measured:
         about.append(f"Nothing was measured yet: railgauge run {' and '.join(paper.plans)} does.")
+    else:
+        missing = {plan.plan.name for plan in loaded.plans()} - {run.new.plan for run in measured}
+        about += [f"No run of plan {name} is among these." for name in sorted(missing)]
     texts = [TextSpec(name="about", heading="The paper", text="\n\n".join(about))]
     if paper.left_out:
         left_out = [f"{entry.number}: {entry.reason}" for entry in paper.left_out]
