@@ -61,7 +61,7 @@ def _udpmon(plan: dict[str, Any]) -> None:
     for test in (arrival, delay, latency):
         test |= {"links": ["gw→gw"], "replications": 1}
     # Each point of a picture takes 60 bytes.
-    for test, count in ((arrival, 500), (delay, 400), (latency, 120)):
+    for test, count in ((arrival, 350), (delay, 300), (latency, 80)):
         test["set"] |= {"trace": count, "count": count}
     sweep |= {"links": ["gw→gw"], "replications": 3}
     sweep["set"] |= {"trace": 400, "count": 1000}
