@@ -231,7 +231,7 @@ def test_a_definition_of_figures_needs_no_tables(tmp_path: Path) -> None:
         (
             "kind: arrival",
             "kind: pie",
-            "7:11: unknown kind 'pie': known are arrival, bars, ecdf, gaps, heatmap, histogram,",
+            "7:11: unknown kind 'pie': known are arrival, bars, delay_histogram, delays, ecdf,",
         ),
         ("each: [link]", "each: [lnk]", "9:12: unknown axis 'lnk': did you mean 'link'?"),
         ("each: [link]", "each: [link, link]", "9:18: axis 'link' is there already"),
