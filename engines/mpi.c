@@ -149,7 +149,8 @@ static const struct metric metrics[] = {
      "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - "
      "(overlapped_time - compute_time) / time_p50, and 0 if that is less, 1 if more; time_p50 is "
      "that of operations alone. As the OSU benchmarks define it, of medians and the slowest rank "
-     "instead of means over ranks",
+     "instead of means over ranks. Left out where the computation took less than half or more than "
+     "twice as long as the operation, as where ranks share CPUs",
      "overlap %", 0.01, 1, .kind = KIND_SHARE, .headline = 10},
     {"compute_time", "s", "neither", COLLECTIVES,
      "if not blocking: median time of the computation alone, begun and timed like an operation: "

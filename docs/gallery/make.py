@@ -101,7 +101,7 @@ ENTRIES: Mapping[str, Sequence[Entry]] = {
         Entry(
             "mpi-osu",
             ["mpi-osu"],
-            "The same four hosts, whose ranks share two busy CPUs: their overlap is no figure.",
+            "Two hosts of a testbed, and pairs of ranks that share their CPUs.",
         ),
     ),
 }

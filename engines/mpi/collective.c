@@ -21,6 +21,7 @@
 
 #define LEAST_TOGETHER 10       /* operations in a batch */
 #define MOST_TOGETHER (1 << 20) /* likewise */
+#define MOST_UNLIKE 2           /* times as long, or as short, that a computation may be */
 
 static struct manner manner; /* the launch's */
 static struct singles singles;
@@ -74,14 +75,16 @@ static double median_seconds(enum deed deed)
     return histogram_quantile(&singles.times[deed], 0.5) / 1e9;
 }
 
-/* As the OSU benchmarks define it, of the medians. */
+/* As the OSU benchmarks define it, of the medians. Behind a shorter computation an operation cannot
+ * hide, and of a much longer one, as where ranks share a CPU, the difference is but noise. */
 static void set_overlap(struct result *result)
 {
-    double computation = median_seconds(COMPUTATION), both = median_seconds(OVERLAPPED);
-    double overlap = 1 - (both - computation) / median_seconds(OPERATION);
+    double operation = median_seconds(OPERATION), computation = median_seconds(COMPUTATION);
+    double both = median_seconds(OVERLAPPED), overlap = 1 - (both - computation) / operation;
     result_set(result, "compute_time", computation);
     result_set(result, "overlapped_time", both);
-    result_set(result, "overlap", overlap < 0 ? 0 : overlap > 1 ? 1 : overlap);
+    if (computation >= operation / MOST_UNLIKE && computation <= operation * MOST_UNLIKE)
+        result_set(result, "overlap", overlap < 0 ? 0 : overlap > 1 ? 1 : overlap);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)

@@ -68,7 +68,11 @@ def test_what_does_not_block_overlaps_with_a_computation(
         assert metrics["compute_time"] > 0
         more = metrics["overlapped_time"] - metrics["compute_time"]
         hidden = min(max(1 - more / metrics["time_p50"], 0), 1)
-        assert metrics["overlap"] == pytest.approx(hidden)
+        # Of a computation that was too unlike the operation, as on a busy machine, nothing is said.
+        if 0.5 <= metrics["compute_time"] / metrics["time_p50"] <= 2:
+            assert metrics["overlap"] == pytest.approx(hidden)
+        else:
+            assert "overlap" not in metrics
 
 
 def test_a_clock_that_goes_wrong_is_told(
