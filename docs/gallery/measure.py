@@ -151,8 +151,9 @@ _PRUNED = (
     " AND kept.metric_id = value.metric_id)",
     "DELETE FROM run_metric WHERE (run_id, metric_id) NOT IN (SELECT run_id, metric_id FROM kept)",
     # Those of Hpcbench's outputs stand above its tables.
-    "UPDATE launch SET client = '{{}}', server = '{{}}' WHERE run_case_id NOT IN (SELECT run_case.id"
-    " FROM run_case JOIN run ON run.id = run_case.run_id WHERE run.origin = 'imported')",
+    "UPDATE launch SET client = '{{}}', server = '{{}}' WHERE run_case_id NOT IN"
+    " (SELECT run_case.id FROM run_case JOIN run ON run.id = run_case.run_id"
+    " WHERE run.origin = 'imported')",
     "UPDATE run SET controller = 'gallery', directory = '/'",
 )
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from railgauge.base.quantities import unit_of
-from railgauge.plan.cases import Value
 from railgauge.report.tables.axes import REPLICATION
 from railgauge.store.records import PlannedCase, Series, StoredRun
 from railgauge.store.stored_replications import StoredReplication
@@ -24,7 +23,7 @@ def is_setting(metric: str) -> bool:
 def setting_series(
     run: StoredRun,
     planned: PlannedCase,
-    replications: list[StoredReplication],
+    replications: Iterable[StoredReplication],
     metric: str,
     *,
     by_replication: bool,
@@ -33,21 +32,14 @@ def setting_series(
 
     A replication has the setting of its launch; there is nothing of failed ones.
     """
-    side, _, quantity = metric.partition("/")
-    name = quantity.removeprefix(_SETTINGS)
-    values: dict[int, tuple[float, bool]] = {}
-    for replication in replications:
-        settings: Mapping[str, Value] = getattr(replication, side)
-        value = settings.get(name)
-        if replication.status != "failed" and isinstance(value, int | float):
-            values[replication.number] = (float(value), replication.status == "suspect")
+    values = _values(metric, replications)
     whole = Series(
         run=run.id,
         plan=run.new.plan,
         test=planned.test,
         case=planned.case,
         metric=metric,
-        unit=unit_of(quantity),
+        unit=unit_of(metric.partition("/")[2]),
         better="neither",
         kind="count",
         values=np.array([value for value, _ in values.values()], dtype=np.float64),
@@ -67,3 +59,17 @@ def setting_series(
             suspect=whole.suspect[place : place + 1],
             planned=1,
         )
+
+
+def _values(
+    metric: str, replications: Iterable[StoredReplication]
+) -> dict[int, tuple[float, bool]]:
+    """Return the setting by replication, and whether that one is suspect."""
+    side, _, quantity = metric.partition("/")
+    values: dict[int, tuple[float, bool]] = {}
+    for replication in replications:
+        settings = replication.client if side == "client" else replication.server
+        value = settings.get(quantity.removeprefix(_SETTINGS))
+        if replication.status != "failed" and isinstance(value, int | float):
+            values[replication.number] = (float(value), replication.status == "suspect")
+    return values
