@@ -67,15 +67,17 @@ def _bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("pictures", ["cairolatex", "pdfcairo"])
-def test_a_picture_by_cairo_is_set_and_knows_no_clock(
+@pytest.mark.parametrize("pictures", ["cairolatex", "pdfcairo", "pdflatex"])
+def test_a_picture_in_pdf_is_set_and_knows_no_clock(
     store: Store, tmp_path: Path, cairo: str, pictures: Pictures
 ) -> None:
     first = _write(store, tmp_path / "first", pictures)
     time.sleep(1.1)  # Cairo writes the time to the second.
     again = _write(store, tmp_path / "again", pictures)
     assert _bytes(first) == _bytes(again)
-    assert b"D:19700101000000" in (first / "fig-picture.pdf").read_bytes()
+    picture = (first / "fig-picture.pdf").read_bytes()
+    assert (b"D:19700101000000" in picture) == (pictures != "pdflatex")
+    assert (b"Date" in picture) == (pictures != "pdflatex")
     pages = " ".join(pages_of(first, "night").split())
     assert r"50% of R&D_#1 {x} \input{y} <a> ^2 (Gbit/s)" in pages.replace("ˆ", "^")
     assert f"Wait ({'us' if pictures == 'pdfcairo' else 'µs'})" in pages

@@ -12,24 +12,27 @@ from typing import Literal, get_args
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.report.figures.gnuplot import run_for_bytes, terminals
+from railgauge.report.figures.pdflatex import picture_pdf
 
-Pictures = Literal["auto", "cairolatex", "pdfcairo", "epslatex", "pict2e"]
+Pictures = Literal["auto", "cairolatex", "pdfcairo", "epslatex", "pict2e", "pdflatex"]
 PICTURES: tuple[str, ...] = get_args(Pictures)
 # When a PDF was made. Cairo before 1.17.6 takes the clock's, whatever SOURCE_DATE_EPOCH says.
 _CREATED = re.compile(rb"(?<=/CreationDate \(D:)\d{14}")
 _EPOCH = b"19700101000000"
 _FILLED, _TINY = 7, 0
+_PICT2E = ("pict2e", "color", "siunitx", "graphicx")
 # What a whole graphic ends with.
 _ENDS = {"pdf": "%%EOF", "eps": "%%Trailer"}
 
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """One of gnuplot's terminals.
+    """One of gnuplot's terminals, and what becomes of its picture.
 
     `setting` is what follows `set terminal`; `suffix` that of the file that gnuplot is to write,
     `graphic` that of the one that LaTeX includes ("" for none); `packages` what LaTeX needs for it.
-    `tex` says whether texts are LaTeX; `dot` is the point type of the smallest point.
+    `tex` says whether texts are LaTeX; `dot` is the point type of the smallest point. What is
+    `compiled` becomes a PDF file by pdflatex, with the packages `compiled`.
     """
 
     name: str
@@ -39,6 +42,12 @@ class Terminal:
     packages: tuple[str, ...]
     tex: bool = True
     dot: int = _FILLED
+    compiled: tuple[str, ...] = ()
+
+    @property
+    def gnuplots(self) -> str:
+        """Its name in gnuplot."""
+        return self.setting.split()[0]
 
     def needs(self) -> str:
         """Return the packages as a document names them."""
@@ -65,9 +74,8 @@ _TERMINALS = {
             "eps",
             ("graphicx", "color", "siunitx"),
         ),
-        Terminal(
-            "pict2e", "pict2e", "tex", "", ("pict2e", "color", "siunitx", "graphicx"), dot=_TINY
-        ),
+        Terminal("pict2e", "pict2e", "tex", "", _PICT2E, dot=_TINY),
+        Terminal("pdflatex", "pict2e", "tex", "", ("graphicx",), dot=_TINY, compiled=_PICT2E),
     )
 }
 
@@ -80,8 +88,8 @@ def choose(program: str, name: Pictures = "auto") -> Terminal:
     available = terminals(program)
     if name == "auto":
         return _TERMINALS["cairolatex" if "cairolatex" in available else "pict2e"]
-    if name not in available:
-        usable = ", ".join(other for other in _TERMINALS if other in available)
+    if _TERMINALS[name].gnuplots not in available:
+        usable = ", ".join(key for key, other in _TERMINALS.items() if other.gnuplots in available)
         raise EnvironmentFailedError(
             f"{program} can't make {name} pictures: it has {usable or 'no such terminal'};"
             " choose one by --pictures, or name another gnuplot (Debian: gnuplot-nox has all)"
@@ -104,6 +112,10 @@ def draw_both(
     picture: dict[str, str | bytes] = {}
     if not terminal.tex:
         picture[f"{name}-picture.tex"] = f"\\includegraphics{{{name}-picture}}\n"
+    if terminal.compiled:
+        (tex,) = contents.values()
+        picture[f"{name}-picture.pdf"] = picture_pdf(tex.decode("utf-8"), terminal.compiled)
+        contents = {f"{name}-picture.tex": f"\\includegraphics{{{name}-picture}}\n".encode()}
     for file, content in contents.items():
         picture[file] = _undated(content) if file.endswith(".pdf") else content.decode("utf-8")
     return svg, picture
