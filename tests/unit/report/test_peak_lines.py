@@ -1,4 +1,4 @@
-"""Theoretical values as lines of a figure: which there are, what they are called, what is refused."""
+"""Theoretical values as lines of a figure: which there are, their names, what is refused."""
 
 from __future__ import annotations
 
