@@ -32,7 +32,7 @@ _READING_SECONDS = 0.1
 # engines/udp: the silence after which nothing more will come (DRAIN_NS).
 _DRAIN_SECONDS = 0.2
 # A trace is fetched, unpacked and stored: more for each datagram.
-_TRACE_SECONDS, _TRACED_SECONDS = 0.2, 20e-6
+_TRACE_SECONDS, _TRACED_SECONDS = 0.1, 10e-6
 # Arrays are touched page by page, files laid out past the page cache (bytes a second).
 _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6

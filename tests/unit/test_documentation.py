@@ -1,0 +1,141 @@
+"""What the documentation names is there: shipped plans, reports, commands and their options."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from tests.support import ROOT
+
+from railgauge.cli import cli
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "gallery" not in path.parts),
+]
+_FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_CALL = re.compile(
+    r"(?:^|[\s(;|&])(?:[\w./~-]*bin/|\./)?(railgauge|rail-[a-z]+)((?:[ \t]+[^\s|;&>#)]+)*)"
+)
+_OPTION = re.compile(r"--[a-z][a-z0-9_-]*")
+
+
+def code(page: Path) -> Iterator[str]:
+    """Yield the lines of code of a page: of blocks, indented ones too, and of spans in a line."""
+    text = page.read_text(encoding="utf-8")
+    blocks = [match[1] for match in _FENCED.finditer(text)]
+    rest = _FENCED.sub("", text)
+    blocks.append("\n".join(line for line in rest.splitlines() if line.startswith("    ")))
+    for block in blocks:
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", rest))
+
+
+def calls(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield each call of a program of ours: its name and its arguments."""
+    for line in code(page):
+        for program, arguments in _CALL.findall(line):
+            yield program, arguments.split()
+
+
+def declared_options(*folders: str) -> set[str]:
+    """Return the long options that the C sources in these folders of engines/ know."""
+    texts = [
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in (ROOT / "engines" / folder).rglob("*.[ch]")
+    ]
+    names = re.findall(r'"--([a-z][a-z0-9_-]*)|\.name = "([a-z][a-z0-9_-]*)"', "".join(texts))
+    return {f"--{one or other}" for one, other in names}
+
+
+def options_of(command: click.Command) -> set[str]:
+    names = {name for parameter in command.params for name in parameter.opts}
+    names |= {name for parameter in command.params for name in parameter.secondary_opts}
+    return {*names, "--help"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_and_options_in_the_documentation_are_there(page: Path) -> None:
+    engines = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    shared = declared_options("lib", "tools")
+    wrong = []
+    for program, arguments in calls(page):
+        if program == "railgauge":
+            wrong += wrong_words(arguments)
+            continue
+        name = program.removeprefix("rail-")
+        engine = engines.get(name)
+        if engine is None and not (ROOT / "engines/tools" / f"{name}.c").exists():
+            wrong.append(program)
+            continue
+        parameters = engine["parameters"] if engine is not None else []
+        declared = shared | {f"--{parameter['name']}" for parameter in parameters}
+        used = {option for word in arguments for option in _OPTION.findall(word)[:1]}
+        wrong += [f"{program} {option}" for option in sorted(used - declared)]
+    assert not wrong
+
+
+def wrong_words(arguments: list[str]) -> list[str]:
+    """Return what a call of railgauge names that isn't there."""
+    command: click.Command = cli
+    path = ["railgauge"]
+    words = iter(arguments)
+    for word in words:
+        if not isinstance(command, click.Group) or word.startswith("-"):
+            break
+        names = word.replace("\\", "").strip(",.:").split("|")
+        context = click.Context(command)
+        for name in names:
+            if (
+                re.fullmatch(r"[a-z][a-z0-9-]*", name)
+                and command.get_command(context, name) is None
+            ):
+                return [f"{' '.join(path)} {name}"]
+        following = command.get_command(context, names[0])
+        if following is None:
+            return []  # COMMAND, X: a placeholder
+        command, path = following, [*path, names[0]]
+    used = {option for word in arguments for option in _OPTION.findall(word)[:1]}
+    return [f"{' '.join(path)} {option}" for option in sorted(used - options_of(command))]
+
+
+def test_what_is_not_there_is_found() -> None:
+    assert wrong_words(["run", "plan.yaml", "--keep-going"]) == []
+    assert wrong_words(["export", "csv|json", "--out", "F"]) == []
+    assert wrong_words(["rum", "plan.yaml"]) == ["railgauge rum"]
+    assert wrong_words(["baseline", "sett", "a"]) == ["railgauge baseline sett"]
+    assert wrong_words(["run", "plan.yaml", "--keep-on"]) == ["railgauge run --keep-on"]
+    assert "--json" in declared_options("lib", "tools")
+
+
+def table_of_plans() -> list[list[str]]:
+    """Return the rows of docs/plans.md's table of what ships, by cell the files in it."""
+    text = (ROOT / "docs/plans.md").read_text(encoding="utf-8")
+    section = text[text.index("## Plans that come with railgauge") :]
+    rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("|")]
+    return [[*map(str.strip, row)] for row in rows[2:]]
+
+
+def test_every_shipped_plan_and_report_is_in_the_table_of_plans_and_nothing_else() -> None:
+    rows = table_of_plans()
+    plans, reports = (
+        [name for row in rows for name in re.findall(r"`([\w-]+\.yaml)`", row[place])]
+        for place in (0, 2)
+    )
+    assert sorted(plans) == sorted(path.name for path in (ROOT / "plans").glob("*.yaml"))
+    assert set(reports) == {path.name for path in (ROOT / "reports").glob("*.yaml")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_shipped_files_that_the_documentation_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w/.-])((?:plans|reports)/(?:[\w-]+/)*[\w-]+\.yaml)", text))
+    # What stands for the reader's own.
+    examples = {"plans/fabric.yaml", "reports/X.yaml", "reports/NAME.yaml"}
+    assert not {name for name in named - examples if not (ROOT / name).exists()}
