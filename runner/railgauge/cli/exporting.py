@@ -9,6 +9,7 @@ import click
 from railgauge.base.characters import visible
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.export import export
+from railgauge.exchange.exporting.view_rows import MEASUREMENT, VIEWS
 from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
@@ -33,10 +34,17 @@ def _view_command(form: str, description: str) -> None:
         metavar="FILE",
         help="The file, which is written whole or not at all.",
     )
+    @click.option(
+        "--view",
+        type=click.Choice(list(VIEWS)),
+        default=MEASUREMENT.name,
+        show_default=True,
+        help="Which public view: the values, or what launches were granted.",
+    )
     @database
-    def command(runs: tuple[int, ...], out: Path, where: str) -> None:
+    def command(runs: tuple[int, ...], out: Path, view: str, where: str) -> None:
         with Store.open(where, create=False, check=False) as store:
-            exported = export(store, runs, out, form)
+            exported = export(store, runs, out, form, VIEWS[view])
         click.echo(f"{out}: {exported.rows} rows of {exported.runs} runs")
 
 

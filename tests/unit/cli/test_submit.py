@@ -29,7 +29,7 @@ def test_the_job_is_told_all_that_was_asked(tmp_path: Path) -> None:
         *(str(plan), f"--hosts={hosts}", f"--db={tmp_path}/a.db", f"--out={tmp_path}/out"),
         *("--nodes=4", "--time=02:00:00", "--partition=main", "--account=physics"),
         *("--sbatch-option=--qos=high", "--sbatch-option=--comment=two words"),
-        *("--margin=90s", "--wait=30min", "--keep-going", "--allow-large"),
+        *("--margin=90s", "--wait=30min", "--keep-going", "--allow-large", "--label=site=a b"),
     ]
     done = CliRunner().invoke(submit, [*asked, "--dry-run"], catch_exceptions=False)
     assert done.exit_code == 0, done.output

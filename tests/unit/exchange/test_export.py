@@ -24,7 +24,7 @@ from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pl
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli import cli
 from railgauge.exchange.exporting.export import FORMATS, export
-from railgauge.exchange.exporting.view_rows import COLUMNS
+from railgauge.exchange.exporting.view_rows import COLUMNS, VIEWS
 from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 from railgauge.store.copy import copy
@@ -301,3 +301,25 @@ def many_values(path: Path, *sizes: int) -> list[int]:
             )
     connection.close()
     return runs
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_what_was_granted_is_exported_by_its_own_view(filled: str, tmp_path: Path, form: str):
+    path = tmp_path / "granted"
+    done = call("export", form, "--view=granted_setting", "--out", path, "--db", filled)
+    assert done.exception is None
+    with Store.open(filled, create=False) as store, store.reading() as connection:
+        result = connection.exec_driver_sql("SELECT * FROM granted_setting")
+        columns, rows = tuple(result.keys()), [tuple(row) for row in result]
+    assert rows
+    assert columns == tuple(VIEWS["granted_setting"].columns)
+    if form == "parquet":
+        table = parquet.read_table(path)
+        assert (tuple(table.column_names), table.num_rows) == (columns, len(rows))
+    elif form == "json":
+        read = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        assert sort(tuple(row.values()) for row in read) == sort(rows)
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            read = list(csv.reader(file))
+        assert (tuple(read[0]), len(read)) == (columns, len(rows) + 1)

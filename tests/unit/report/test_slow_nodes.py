@@ -21,8 +21,9 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.checks.spec import load_spec
-from railgauge.report.definition.definition_model import Spec
+from railgauge.report.definition.definition_model import SlowNodesSpec, Spec
 from railgauge.report.document.write_report import write_report
+from railgauge.report.tables.slow_nodes import build_listings
 from railgauge.store import Store
 
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b}"""
@@ -247,8 +248,10 @@ def test_what_can_not_be_judged_is_refused(store: Store, tmp_path: Path) -> None
     neither = store_matrix(store, rates(4), better="neither")
     with pytest.raises(InputError, match="neither a higher nor a lower throughput is better"):
         _write(store, [neither], tmp_path / "out")
+    # Each run has a list of its own; without that they would be judged together.
+    together = store.series([run, neither], ["throughput"])
     with pytest.raises(InputError, match="differs between engines in its unit or direction"):
-        _write(store, [run, neither], tmp_path / "out")
+        build_listings(SlowNodesSpec(name="slow", title="S", metric="throughput"), together)
     udp = store_traces(store, {("a→b", 0.0): [trace(sent=5)]})
     with pytest.raises(InputError, match=r"no value of throughput has engine tcp; there is"):
         _write(store, [udp], tmp_path / "out", "select: {engine: tcp}")

@@ -10,11 +10,11 @@ from typing import BinaryIO
 from railgauge.base.errors import InputError
 from railgauge.exchange.exporting.parquet import write_parquet
 from railgauge.exchange.exporting.textfiles import write_csv, write_json
-from railgauge.exchange.exporting.view_rows import Row, stretches
+from railgauge.exchange.exporting.view_rows import MEASUREMENT, PublicView, Row, stretches
 from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 
-FORMATS: Mapping[str, Callable[[BinaryIO, Iterable[Sequence[Row]]], int]] = {
+FORMATS: Mapping[str, Callable[[BinaryIO, Iterable[Sequence[Row]], PublicView], int]] = {
     "csv": write_csv,
     "json": write_json,
     "parquet": write_parquet,
@@ -29,7 +29,9 @@ class Exported:
     runs: int
 
 
-def export(store: Store, runs: Sequence[int], path: Path, form: str) -> Exported:
+def export(
+    store: Store, runs: Sequence[int], path: Path, form: str, view: PublicView = MEASUREMENT
+) -> Exported:
     """Write the view's rows of `runs` (none: of all) to `path` in one of FORMATS.
 
     The file is complete or not there, and the same runs give the same bytes. Rows are read as they
@@ -42,5 +44,5 @@ def export(store: Store, runs: Sequence[int], path: Path, form: str) -> Exported
     if not run_ids:
         raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
     with written_whole(path) as out, store.reading() as connection:
-        rows = FORMATS[form](out, stretches(connection, run_ids))
+        rows = FORMATS[form](out, stretches(connection, run_ids, view), view)
     return Exported(rows, len(run_ids))

@@ -7,34 +7,33 @@ from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
 from railgauge.base.errors import InputError, StoreError
-from railgauge.exchange.exporting.view_rows import COLUMNS, Row
+from railgauge.exchange.exporting.view_rows import INTEGERS, PublicView, Row
 
 # Rows of a row group: a reader that wants one run skips the others' groups, as each tells which
 # runs it holds. Larger ones would be kept in memory whole, smaller ones (a run's few rows) cost
 # more than they save.
 _MOST = 100_000
 _FEWEST = 10_000
-_NULLABLE = frozenset({"started_at", "server_host", "metric", "value", "unit"})
+_NULLABLE = frozenset({"started_at", "server_host", "metric", "value", "unit", "text", "host"})
 
 
-def write_parquet(out: BinaryIO, stretches: Iterable[Sequence[Row]]) -> int:
+def write_parquet(out: BinaryIO, stretches: Iterable[Sequence[Row]], view: PublicView) -> int:
     """Write the rows as Parquet and return how many.
 
-    `run` and `replication` are 64-bit integers, `value` is a double, `started_at` a moment in UTC
-    with microseconds, all else text (`parameters`: JSON). A row group holds the rows of one run, or
-    of several small ones, and at most some 100,000. InputError without pyarrow.
+    `run`, `replication` and `launch` are 64-bit integers, `value` is a double, `started_at` a
+    moment in UTC with microseconds, all else text (`parameters`: JSON). A row group holds the rows
+    of one run, or of several small ones, and at most some 100,000. InputError without pyarrow.
     """
     arrow = _pyarrow()
     types = {
-        "run": arrow.int64(),
-        "replication": arrow.int64(),
+        **dict.fromkeys(INTEGERS, arrow.int64()),
         "value": arrow.float64(),
         "started_at": arrow.timestamp("us", tz="UTC"),
     }
     schema = arrow.schema(
         [
             arrow.field(name, types.get(name, arrow.string()), nullable=name in _NULLABLE)
-            for name in COLUMNS
+            for name in view.columns
         ]
     )
     count, last, waiting = 0, None, _Group(arrow, schema)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, collate, column, select, table
@@ -28,33 +29,78 @@ COLUMNS = (
     "unit",
     "status",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PublicView:
+    """A view that is exported: its columns in its order, and those by which rows are sorted."""
+
+    name: str
+    columns: Sequence[str]
+    order: Sequence[str]
+
+
+VIEWS: Mapping[str, PublicView] = {
+    view.name: view
+    for view in (
+        PublicView("measurement", COLUMNS, ("test", "case_key", "metric", "replication")),
+        PublicView(
+            "granted_setting",
+            (
+                "run",
+                "plan",
+                "test",
+                "engine",
+                "link",
+                "case_key",
+                "launch",
+                "started_at",
+                "side",
+                "host",
+                "setting",
+                "value",
+                "unit",
+                "text",
+            ),
+            ("test", "case_key", "launch", "side", "setting"),
+        ),
+    )
+}
+MEASUREMENT = VIEWS["measurement"]
+# Columns of whole numbers, and of any.
+INTEGERS = ("run", "replication", "launch")
+NUMBERS = (*INTEGERS, "value")
 # A row in the columns' order, with None where the view has NULL.
 Row = Sequence[Any]
 # Fewer cost a call each, more cost memory: 16 columns of a row are some 1.5 KB.
 _STRETCH = 5_000
 
 
-def stretches(connection: Connection, runs: Iterable[int]) -> Iterator[Sequence[Row]]:
+def stretches(
+    connection: Connection, runs: Iterable[int], view: PublicView = MEASUREMENT
+) -> Iterator[Sequence[Row]]:
     """Yield rows of one run at a time, in the order of `runs`; a stretch never holds two runs'.
 
-    Within a run by test, case key, metric (a failed replication, which has none, comes last), then
-    replication, texts by their code points: the same rows in any database come in the same order.
+    Within a run by the view's order (a failed replication, which has no metric, comes last), texts
+    by their code points: the same rows in any database come in the same order.
     InputError for a run that isn't there, before the first row.
     """
     run_ids = [find_run(connection, run).id for run in runs]
     # PostgreSQL would else send all of a run's rows at once.
     streaming = connection.execution_options(stream_results=True, max_row_buffer=_STRETCH)
     for run in run_ids:
-        yield from streaming.execute(_rows_of(connection, run)).partitions(_STRETCH)
+        yield from streaming.execute(_rows_of(connection, run, view)).partitions(_STRETCH)
 
 
-def _rows_of(connection: Connection, run: int) -> Select[tuple[Any, ...]]:
-    view = table("measurement", *map(column, COLUMNS))
+def _rows_of(connection: Connection, run: int, public: PublicView) -> Select[tuple[Any, ...]]:
+    view = table(public.name, *map(column, public.columns))
 
-    def text(name: str) -> ColumnElement[Any]:
+    def sorted_by(name: str) -> ColumnElement[Any]:
+        if name in NUMBERS:
+            return view.c[name]
         # A site's PostgreSQL sorts by its language's rules; SQLite by code points already.
         plain = connection.dialect.name != "postgresql"
-        return view.c[name] if plain else collate(view.c[name], "C")
+        text = view.c[name] if plain else collate(view.c[name], "C")
+        return text.nulls_last() if name == "metric" else text
 
-    order = (text("test"), text("case_key"), text("metric").nulls_last(), view.c.replication)
-    return select(view).where(view.c.run == run).order_by(*order)
+    return select(view).where(view.c.run == run).order_by(*map(sorted_by, public.order))
