@@ -34,7 +34,7 @@ CREATE TABLE certificate (
 	kernel TEXT NOT NULL, 
 	boot_id TEXT NOT NULL, 
 	clock_source TEXT NOT NULL, 
-	load FLOAT NOT NULL, source_hash TEXT NOT NULL DEFAULT '', peer TEXT NOT NULL DEFAULT '', peer_kernel TEXT NOT NULL DEFAULT '', peer_boot_id TEXT NOT NULL DEFAULT '', peer_clock_source TEXT NOT NULL DEFAULT '', peer_load DOUBLE PRECISION NOT NULL DEFAULT 0, 
+	load FLOAT NOT NULL, source_hash TEXT NOT NULL DEFAULT '', peer TEXT NOT NULL DEFAULT '', peer_kernel TEXT NOT NULL DEFAULT '', peer_boot_id TEXT NOT NULL DEFAULT '', peer_clock_source TEXT NOT NULL DEFAULT '', peer_load FLOAT NOT NULL DEFAULT 0, 
 	CONSTRAINT pk_certificate PRIMARY KEY (id), 
 	CONSTRAINT uq_certificate_uid UNIQUE (uid)
 );

@@ -10,7 +10,7 @@ def upgrade() -> None:
     """Make the columns: what is stored is of one machine, by any railgauge."""
     names = ("source_hash", "peer", "peer_kernel", "peer_boot_id", "peer_clock_source")
     columns = [*(f"{name} TEXT NOT NULL DEFAULT ''" for name in names)]
-    columns.append("peer_load DOUBLE PRECISION NOT NULL DEFAULT 0")
+    columns.append("peer_load FLOAT NOT NULL DEFAULT 0")
     # Both databases take this; Alembic would give SQLite a statement that it doesn't know.
     for column in columns:
         op.execute(f"ALTER TABLE certificate ADD COLUMN {column}")
