@@ -60,14 +60,17 @@ static const struct parameter parameters[] = {
      "whose window messages have to be gone before the next ones (latency: 4, which are); ready: "
      "MPI_Rsend, MPI_Irsend, never before the receive is posted: stream and multi_pair: an empty "
      "message back says so for half a window at a time; bidirectional and latency: the other "
-     "side's messages do"},
+     "side's messages do",
+     .implied = true},
     {"persistent", BOOL, "false", 0, 0, NULL, STREAMS "|latency",
      "osu_bw_persistent, osu_bibw_persistent, osu_latency_persistent: true",
      "true: requests made once, by MPI_Send_init (or that of the kind of send) and MPI_Recv_init, "
-     "and started for each message by MPI_Start; one at a time if blocking"},
+     "and started for each message by MPI_Start; one at a time if blocking",
+     .implied = true},
     {"test_calls", INT, "0", 0, 1e6, NULL, COLLECTIVES, "osu_ibcast ... -t",
      "if not blocking: calls of MPI_Test during the computation that an operation overlaps with, "
-     "evenly distributed, as long as the operation is not done"},
+     "evenly distributed, as long as the operation is not done",
+     .implied = true},
     {"ranks_per_host", INT, "1", 1, 4096, NULL, "multi_pair|" COLLECTIVES, "osu_mbw_mr -p",
      "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,

@@ -66,7 +66,8 @@ static const struct parameter parameters[] = {
     ROUND_TRIP_PARAMETERS,
     {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "latency", NULL,
      "round trips to record, the first so many: each with its number and when it was due and over; "
-     "one thread; a warm-up has none; 0: none"},
+     "one thread; a warm-up has none; 0: none",
+     .implied = true},
     {"blocking", BOOL, "true", 0, 0, NULL, FLOWS "|latency", "tcptest -n: false",
      "false: non-blocking data connections on both ends, waited for with poll"},
     {"send", CHOICE, "send", 0, 0, "send|write|sendfile|zerocopy|splice", FLOWS,
