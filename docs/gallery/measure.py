@@ -26,6 +26,7 @@ from tests.support.zc_samples import store_zc, store_zc_chunks
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.store import Store
+from railgauge.store.models import Base
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -172,8 +173,21 @@ _PRUNED = (
     " 'clock_offset_error', json_extract(client, '$.clock_offset_error')) END"
     " WHERE run_case_id NOT IN (SELECT run_case.id"
     " FROM run_case JOIN run ON run.id = run_case.run_id WHERE run.origin = 'imported')",
+    # Values are gone that they were made of.
+    "UPDATE replication SET checksum = NULL",
     "UPDATE run SET controller = 'gallery', directory = '/'",
 )
+_OLD_RUNS = (
+    "SELECT old.id FROM run AS old JOIN run AS new ON new.plan = old.plan AND new.id > old.id"
+    " WHERE old.origin <> 'imported'"
+)
+_ROWS_OF = {
+    "run_id": "",
+    "run_case_id": "SELECT id FROM run_case WHERE run_id IN ",
+    "launch_id": "SELECT launch.id FROM launch JOIN run_case ON run_case.id = run_case_id"
+    " WHERE run_id IN ",
+    "log_id": "SELECT id FROM log WHERE run_id IN ",
+}
 
 
 def railgauge(*words: str) -> None:
@@ -226,6 +240,19 @@ def _together(statements: Iterable[str]) -> Iterator[str]:
         yield f"{head} VALUES\n" + ",\n".join(values) + ";"
 
 
+def _drop_old_runs(connection: sqlite3.Connection) -> None:
+    """Delete the runs of plans that were measured again."""
+    runs = ", ".join(str(number) for (number,) in connection.execute(_OLD_RUNS))
+    for table in reversed(Base.metadata.sorted_tables):
+        column = next((name for name in _ROWS_OF if name in table.columns), None)
+        if column is not None:
+            # Names of our own tables, and numbers.
+            rows = f"{column} IN ({_ROWS_OF[column]}({runs}))"
+            connection.execute(f"DELETE FROM {table.name} WHERE {rows}")  # noqa: S608
+    connection.execute(f"DELETE FROM run WHERE id IN ({runs})")  # noqa: S608
+    connection.execute("DELETE FROM bench_case WHERE id NOT IN (SELECT case_id FROM run_case)")
+
+
 def keep(database: Path, names: Mapping[str, str]) -> str:
     """Return the database as SQL, without what names the machine; `names` replace others."""
     with sqlite3.connect(database) as connection:
@@ -233,6 +260,7 @@ def keep(database: Path, names: Mapping[str, str]) -> str:
             "facts": ", ".join(repr(name) for name in _FACTS),
             "metrics": ", ".join(repr(name) for name in sorted(shown_metrics())),
         }
+        _drop_old_runs(connection)
         for statement in _PRUNED:
             connection.execute(statement.format(**quoted))
         connection.commit()

@@ -53,6 +53,7 @@ def change(database: Path, statement: str, *values: object) -> None:
     connection = sqlite3.connect(database)
     with connection:
         assert connection.execute(statement, values).rowcount > 0
+        connection.execute("UPDATE replication SET checksum = NULL")
     connection.close()
 
 

@@ -18,7 +18,7 @@ class TraceParts:
     def __init__(self, engine: EngineInfo, case: Case) -> None:
         # Somebody else's program may call anything a trace.
         has_trace = engine.program is None and engine.has_effect("trace", case.parameters)
-        self._expected = has_trace and float(case.parameters["trace"]) > 0
+        self._expected = has_trace and float(case.parameters.get("trace", 0)) > 0
         self._engine = engine.name
         self._number = 0
         self._parts: list[bytes] = []

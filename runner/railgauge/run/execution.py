@@ -305,15 +305,15 @@ class Execution:
         ended: dict[str, CaseEnd] = {}
         if self._judge:
             moment = time.monotonic()
-            for case, each in outcomes:
-                end = self._judge.note(dispatch.test, case, each, moment, message.seconds)
+            for case, own_outcome in outcomes:
+                end = self._judge.note(dispatch.test, case, own_outcome, moment, message.seconds)
                 if end is not None:
                     ended[case.key] = end
             if ended and not self._judge.is_open(dispatch):
                 spared = self._judge.left(dispatch)
                 self._most -= spared
                 self._left.spared(dispatch, spared)
-        results = [(case.key, each) for case, each in outcomes]
+        results = [(case.key, own_outcome) for case, own_outcome in outcomes]
         return LaunchResults(dispatch.test, results, message.launch, ended)
 
     def _note_end(self, error: BaseException | None) -> None:

@@ -84,36 +84,14 @@ def _insert_chunk(
         run_case_id, engine = run_case(run, test, case_key)
         number = _number(run_case_id, outcome, lowest)
         keys.append((run_case_id, number))
-        started_at = None if outcome.started_at is None else iso(outcome.started_at)
-        error_code = plain_text(outcome.error_code) or None
-        error_message = plain_text(outcome.error_message) or None
         metrics = run.metrics.get(engine, {})
         _check(outcome, engine, metrics)
+        head = {"run_case_id": run_case_id, "number": number}
         replications.append(
-            {
-                "run_case_id": run_case_id,
-                "number": number,
-                "status": outcome.status,
-                "started_at": started_at,
-                "error_code": error_code,
-                "error_message": error_message,
-                "launch_id": launch_id,
-                "checksum": checksum(
-                    number,
-                    outcome.status,
-                    started_at,
-                    (error_code, error_message),
-                    ((name, metrics[name][1], value) for name, value in outcome.metrics.items()),
-                ),
-            }
+            {**head, "launch_id": launch_id, **_replication(number, outcome, metrics)}
         )
         values += [
-            {
-                "run_case_id": run_case_id,
-                "metric_id": metrics[name][0],
-                "number": number,
-                "value": float(value),
-            }
+            {**head, "metric_id": metrics[name][0], "value": float(value)}
             for name, value in outcome.metrics.items()
         ]
         published += _published(metrics, run_case_id, number, outcome)
@@ -121,6 +99,25 @@ def _insert_chunk(
     insert_rows(connection, Measurement, values)
     insert_rows(connection, PublishedValueRow, published)
     return keys
+
+
+def _replication(
+    number: int, outcome: Outcome, metrics: Mapping[str, tuple[int, str]]
+) -> dict[str, object]:
+    """Return what a replication's row says of how it ended."""
+    started_at = None if outcome.started_at is None else iso(outcome.started_at)
+    error_code = plain_text(outcome.error_code) or None
+    error_message = plain_text(outcome.error_message) or None
+    named = ((name, metrics[name][1], value) for name, value in outcome.metrics.items())
+    return {
+        "status": outcome.status,
+        "started_at": started_at,
+        "error_code": error_code,
+        "error_message": error_message,
+        "checksum": checksum(
+            number, outcome.status, started_at, (error_code, error_message), named
+        ),
+    }
 
 
 def _published(

@@ -69,7 +69,7 @@ def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: 
 
 def test_a_whole_database_is_called_so_and_backed_up(filled: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
-    assert (done.return_value, done.output) == (0, f"{filled}: 18 replications, whole\n")
+    assert (done.return_value, done.output) == (0, f"{filled}: 19 replications, whole\n")
     target = tmp_path / "backup.db"
     done = call("db", "backup", target, "--db", filled)
     assert done.output == f"{target}: {target.stat().st_size:,} bytes, whole\n"
@@ -85,7 +85,7 @@ def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
     *lines, last = done.output.splitlines()
     assert lines
     assert all(", replication 2: not what was stored" in line for line in lines)
-    assert last == f"{filled}: 18 replications, {len(lines)} changed"
+    assert last == f"{filled}: 19 replications, {len(lines)} changed"
 
 
 def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: Path) -> None:

@@ -331,4 +331,4 @@ def test_the_headlines_are_in_the_order_of_their_numbers_with_what_the_logs_add_
     ]
     assert columns[-3:] == ["wall_time", "client_cpu_per_gigabyte", "server_cpu_per_gigabyte"]
     assert headlines()["loss_rate"] == "%"
-    assert set(judged()) == {*headlines()} - {"local_throughput", "clock"}
+    assert set(judged()) == {*headlines()} - {"local_throughput", "clock", "overlap"}

@@ -282,12 +282,14 @@ def test_only_what_was_counted_takes_a_row(store: Store, where: str) -> None:
 
 def test_the_documented_queries_say_what_they_promise(store: Store, where: str) -> None:
     page = (ROOT / "docs" / "database.md").read_text()
-    losses, devices = (part.split("```")[0] for part in page.split("```sql\n")[1:])
+    granted, losses, devices = (part.split("```")[0] for part in page.split("```sql\n")[1:])
     run = store.begin_run(RUN, planned(case()), METRICS)
     assert run == 1
     store.add(run, "stream", case().key, logged(1, system_log("gw1"), system_log("hh1")), LAUNCH)
     (loss,) = rows(where, losses)
     assert (loss["loss_rate"], loss["host"], loss["udp_rcvbuf_errors"]) == (0.25, "hh1", 5)
+    # Nothing was said of a receive buffer.
+    assert rows(where, granted) == []
     found = [tuple(row.values()) for row in rows(where, devices)]
     assert found == [
         (1, host, *moved)

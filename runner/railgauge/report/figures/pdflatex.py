@@ -38,8 +38,8 @@ def picture_pdf(picture: str, packages: Sequence[str]) -> bytes:
             "there is no pdflatex, which makes pictures' PDF files: install it (Debian:"
             " texlive-latex-extra, texlive-science), or choose others by --pictures"
         )
-    with tempfile.TemporaryDirectory(prefix="railgauge-") as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory(prefix="railgauge-") as path:
+        folder = Path(path)
         (folder / "picture.tex").write_text(picture, encoding="utf-8")
         document = _DOCUMENT.replace("PACKAGES", ",".join(packages))
         (folder / "document.tex").write_text(document, encoding="utf-8")

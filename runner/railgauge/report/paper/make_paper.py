@@ -116,7 +116,9 @@ def _shown_runs(
 
 
 def _named(run: StoredRun) -> NamedRun:
-    return NamedRun(run.id, run.new.plan, run.new.git_commit, run.started_at, {}, run.facts)
+    return NamedRun(
+        run.id, run.new.plan, run.new.git_commit, run.started_at, run.new.labels, run.facts
+    )
 
 
 def _printed(loaded: LoadedPaper) -> list[TextSpec]:
