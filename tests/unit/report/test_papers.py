@@ -6,7 +6,8 @@ import csv
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
@@ -103,7 +104,12 @@ def test_what_shows_a_papers_tables_is_there(name: str) -> None:
             assert (top / test.partition("::")[0]).is_file(), test
 
 
-def _sharcnet_run(store: Store, plan: str, value: Callable[[int], float]) -> int:
+def _sharcnet_run(
+    store: Store,
+    plan: str,
+    value: Callable[[int], float],
+    labels: Mapping[str, str] | None = None,
+) -> int:
     """Store a run of ten replications of each case, `value` being that of each number."""
     loaded = load_plan(folder("plans") / f"{plan}.yaml")
     planned = [
@@ -113,6 +119,7 @@ def _sharcnet_run(store: Store, plan: str, value: Callable[[int], float]) -> int
     ]
     engine = planned[0].case.engine
     new = NewRun(plan, loaded.text, "/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
+    new = replace(new, labels=labels or {})
     metrics = {engine: {"throughput": MetricInfo("bit/s", "higher", "rate")}}
     run = store.begin_run(new, planned, metrics)
     launch = Launch(1.0)
@@ -184,19 +191,33 @@ def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_pat
     text = " ".join((tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8").split())
     assert "arithmetic mean of 10 published replications per cell" in text
     assert "Lost: printed in the paper, but lost in the copy at hand; impossible:" in text
+    readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("cat paper/sharcnet.txt\n…\n")[2].partition("```")[0]
+    assert table
+    assert table in (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
 
 
-def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([{}, {}], ["kernel 6.1.0", "kernel 6.12.0"]),
+        ([{"nic": "old"}, {"nic": "new"}], ["nic old", "nic new"]),
+    ],
+    ids=["facts", "labels"],
+)
+def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(
+    tmp_path: Path, labels: list[dict[str, str]], names: list[str]
+) -> None:
     with Store.open(str(tmp_path / "railgauge.db")) as store:
         runs = [
-            _sharcnet_run(store, "sharcnet-tcp", lambda i, level=level: (level + i) * 1e6)
-            for level in (300, 900)
+            _sharcnet_run(store, "sharcnet-tcp", lambda i, level=level: (level + i) * 1e6, label)
+            for level, label in zip((300, 900), labels, strict=True)
         ]
         for run, kernel in zip(runs, ("6.1.0", "6.12.0"), strict=True):
             store.add_facts(run, "gw1", {"kernel": f"Linux version {kernel} (someone)"})
         make("sharcnet", store, runs, tmp_path / "out")
     text = (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
-    for name in ("published", "kernel 6.1.0", "kernel 6.12.0"):
+    for name in ("published", *names):
         assert re.search(rf"gw→gw +{name} |^ +{name} ", text, re.MULTILINE), name
     lines = lines_of(tmp_path / "out" / "table-2-difference.csv")
     assert {line["run"] for line in lines} == {str(run) for run in runs}
