@@ -245,7 +245,7 @@ STATISTIC = Contribution(
             '    "outliers",\n]\n': '    "top_decile",\n'
         },
     },
-    generated=["report.schema.json"],
+    generated=["report.schema.json", "paper.schema.json"],
     word='"top_decile"',
     docs={"docs/statistics.md": {"| quartiles ": "| top decile | the value at 9/10 | |\n"}},
 )
