@@ -115,7 +115,7 @@ def test_a_killed_controller_leaves_no_rank_on_a_node(slurm: SlurmLab, tmp_path:
     while len(ranks(slurm)) < 2 and run.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
     time.sleep(1)
-    assert len(ranks(slurm)) == 2, run.communicate()
+    assert len(ranks(slurm)) >= 2, run.communicate()
     run.send_signal(signal.SIGKILL)
     run.communicate()
     deadline = time.monotonic() + 60

@@ -62,6 +62,7 @@ TEXTS = (
     "numa_nodes",
     "operation",
     "page_size",
+    "pairs",
     "ports",
     "registered_buffers",
     "rotational",

@@ -124,7 +124,10 @@ def _changed(connection: Connection) -> Iterator[ChangedReplication]:
             named = [
                 (*names.get(metric, ("", "")), value) for metric, value in values.get(number, ())
             ]
-            if stored != checksum(number, status, started_at, (error[0], error[1]), named):
+            # What a column of numbers can't hold, a damaged one may.
+            if not all(isinstance(value, float | int) for *_, value in named) or (
+                stored != checksum(number, status, started_at, (error[0], error[1]), named)
+            ):
                 yield ChangedReplication(run, test, key, link, run_case, number)
 
 

@@ -55,20 +55,20 @@ def check_pages(connection: Connection, database: str, *, all_tables: bool = Fal
         return
     tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'")
     names = Base.metadata.tables.keys() & set(tables.scalars()) - _LARGE
-    if _size(connection) > _LOOKED_AT:
+    if is_large(connection):
         names -= _GROWING
     for argument in [1] if all_tables else ["sqlite_master", *sorted(names)]:
         findings = connection.exec_driver_sql(f"PRAGMA integrity_check({argument})")
         _refuse(database, findings.scalars())
 
 
-def _size(connection: Connection) -> int:
-    """Return the bytes of the file."""
+def is_large(connection: Connection) -> bool:
+    """Return whether the file has more than what is looked at whenever it's opened."""
     pages, size = (
         int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
         for name in ("page_count", "page_size")
     )
-    return pages * size
+    return pages * size > _LOOKED_AT
 
 
 def check_contents(connection: Connection, database: str) -> None:

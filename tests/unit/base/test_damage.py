@@ -163,7 +163,7 @@ def test_what_railgauge_never_stored_is_no_bug_of_it(
     connection.close()
     code, said, _ = run(here, (here / "damaged.db").read_bytes(), command)
     assert code == 3
-    assert "is damaged" in said
+    assert "is damaged" in said or "not what was stored" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
