@@ -34,9 +34,19 @@ def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 
 def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:
-    done = calibrate(tmp_path, "--only", "lost", "--only", "retransmits", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    certificate = json.loads(done.stdout)
+    # A machine that drops packets itself can't make these truths, and says so.
+    for _ in range(5):
+        done = calibrate(tmp_path, "--only", "lost", "--only", "retransmits", "--json")
+        certificate = json.loads(done.stdout)
+        conclusions = {check["conclusion"] for check in certificate["checks"]}
+        assert conclusions <= {"certified", "not certifiable here"}, done.stdout
+        if conclusions == {"certified"}:
+            break
+        assert all(
+            check["reason"] for check in certificate["checks"] if "not" in check["conclusion"]
+        )
+        (tmp_path / "c.db").unlink()
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
     lost, resent = certificate["checks"]
     assert (lost["value"], lost["error"], lost["conclusion"]) == (lost["truth"], 0, "certified")
     # Every 97th of four times 2,500 datagrams.
