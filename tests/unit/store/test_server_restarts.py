@@ -19,8 +19,8 @@ from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, plan
 from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 
-REPLICATIONS = 120
-KILLS = 3
+REPLICATIONS = 60
+KILLS = 2
 
 
 @pytest.fixture
