@@ -87,7 +87,7 @@ def test_a_clock_that_goes_wrong_is_told(
     program = engines.argv("mpi", "--mode=barrier", "--json", "--yield", "--replications=1")
     other = ["-n", "1", "env", f"LD_PRELOAD={fast}", *program]
     job = [*ranks.argv(1, *program, "--duration=0.1s"), ":", *other, "--duration=0.1s"]
-    sanitizer = {"ASAN_OPTIONS": "fast_unwind_on_malloc=0:verify_asan_link_order=0"}
+    sanitizer = {"ASAN_OPTIONS": ranks.SANITIZER}
     outcome = engines.start_other(*job, **{**ranks.environment(), **sanitizer}).finish()
     (metrics,) = outcome.metrics
     assert metrics["start_error"] >= 2e-6

@@ -14,6 +14,10 @@ DEADLINE = "--deadline=150s"
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
 _LEAKS = Path(__file__).with_name("mpi_leaks.txt")
 
+# The order: of what is preloaded. What was freed is watched for a megabyte: MPI frees hundreds,
+# whose pages take longer than all else.
+SANITIZER = "fast_unwind_on_malloc=0:verify_asan_link_order=0:quarantine_size_mb=1"
+
 
 def environment(**more: str) -> dict[str, str]:
     """Let root start ranks, and the leak checker know which leaks are the library's."""
@@ -21,9 +25,7 @@ def environment(**more: str) -> dict[str, str]:
         **os.environ,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        # The order: of what is preloaded. What was freed is watched for a megabyte: MPI frees
-        # hundreds, whose pages take longer than all else.
-        "ASAN_OPTIONS": "fast_unwind_on_malloc=0:verify_asan_link_order=0:quarantine_size_mb=1",
+        "ASAN_OPTIONS": SANITIZER,
         "LSAN_OPTIONS": f"suppressions={_LEAKS}:print_suppressions=0",
         **more,
     }
