@@ -18,6 +18,7 @@ from railgauge.plan.fields import (
     Folder,
     Label,
     Labels,
+    Members,
     Namespace,
     OneOrMore,
     Slug,
@@ -137,7 +138,7 @@ class HostsFile(StrictModel):
     hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(min_length=1)
     equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
-    groups: dict[Label, Labels] = Field(default={})
+    groups: dict[Label, Members] = Field(default={})
     mpi: Mpi = Field(default=Mpi())
 
 
@@ -154,7 +155,7 @@ class Test(StrictModel):
     name: Label
     engine: str
     links: Labels | None = None
-    hosts: Labels | None = None
+    hosts: Members | None = None
     groups: Labels | None = None
     network: Label | None = None
     set: dict[str, Scalar] = Field(default={})
@@ -226,7 +227,7 @@ class Plan(StrictModel):
     hosts_file: str | None = None
     equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
-    groups: dict[Label, Labels] = Field(default={})
+    groups: dict[Label, Members] = Field(default={})
     mpi: Mpi | None = None
     engines: list[str] = Field(default=[])
     tests: list[Test] = Field(min_length=1)
