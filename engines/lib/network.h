@@ -13,6 +13,7 @@
 struct trial {
     long number; /* 0: a warm-up */
     bool warmup;
+    double omit; /* s, before what counts */
     double duration;
     uint64_t count;    /* 0: by duration */
     uint64_t token;    /* in every packet, so that nothing else is taken for data */

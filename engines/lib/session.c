@@ -43,7 +43,7 @@ static void must_be_served(const struct launch *launch)
         fail(BAD_PARAMETER, "mode %s has no part for a server", mode_of(launch));
 }
 
-static struct trial take_trial(const struct fields *start)
+static struct trial take_trial(const struct launch *launch, const struct fields *start)
 {
     struct trial trial = {
         .number = (long)fields_count(start, "number", 1e9),
@@ -52,6 +52,8 @@ static struct trial take_trial(const struct fields *start)
         .token = fields_token(start, "token"),
     };
     trial.warmup = trial.number == 0;
+    if (!trial.warmup)
+        trial.omit = number_in_effect(launch, "omit");
     take_ports(start, "client_ports", trial.ports);
     return trial;
 }
@@ -59,7 +61,7 @@ static struct trial take_trial(const struct fields *start)
 uint64_t trial_limit(const struct trial *trial, double grace)
 {
     /* By count, only silence ends it early. */
-    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->duration + grace);
+    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->omit + trial->duration + grace);
 }
 
 bool session_end_arrived(struct session *session)
@@ -95,7 +97,7 @@ static void replicate(struct session *session, const struct network *network,
                       const struct fields *start)
 {
     static struct fields reply;
-    struct trial trial = take_trial(start);
+    struct trial trial = take_trial(&session->launch, start);
     session->ended = false;
     offer_trace(session, NULL, NULL, 0);
     fields_clear(&reply);

@@ -34,6 +34,9 @@ struct receiver {
     unsigned int width, segments; /* taken in one call; datagrams that the sender hands over in one */
     int looks;
     struct sequence sequence;
+    struct sequence omitted; /* datagrams before those that count */
+    uint64_t omitted_at;     /* the first of those */
+    struct usage omitted_usage;
     uint64_t first_at, with_first, last_at;
     uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
     struct clock_readings began;
@@ -104,7 +107,12 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
     receiver->looks = strcmp(text_of(launch, "scheduler"), "other") == 0 ? LOOKS : 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
+    receiver->omitted_at = 0;
+    receiver->omitted_usage = (struct usage){0};
     sequence_clear(&receiver->sequence);
+    receiver->omitted.unique = 0;
+    if (group->trial->omit > 0)
+        sequence_clear(&receiver->omitted);
     for (unsigned int i = 0; i < receiver->width; i++)
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
@@ -145,7 +153,8 @@ static int receive_soon(struct receiver *receiver, unsigned int count)
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
-    unsigned int count = receiver->first_at ? receiver->width : 1;
+    bool first = receiver->first_at == 0 && receiver->group->trial->omit <= 0;
+    unsigned int count = first ? 1 : receiver->width;
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
@@ -184,8 +193,12 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 {
     uint64_t number;
     if (length != receiver->size || !header_read(packet, receiver->header, receiver->token,
-                                                 receiver->sequence.next, &number) ||
-        number > COUNT_LIMIT)
+                                                 receiver->sequence.next, &number))
+        return false;
+    if (number & OMITTED_FLAG && receiver->group->trial->omit > 0)
+        return number - OMITTED_FLAG <= COUNT_LIMIT &&
+               sequence_add(&receiver->omitted, number - OMITTED_FLAG);
+    if (number > COUNT_LIMIT)
         return false;
     if (receiver->group->trace)
         record(receiver->group, number, packet, at);
@@ -196,7 +209,8 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 static void note_shape(struct receiver *receiver, const unsigned char *packet, size_t length)
 {
     uint64_t number, count = length / receiver->size;
-    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number))
+    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number) ||
+        number & OMITTED_FLAG)
         return;
     receiver->largest = count > receiver->largest ? count : receiver->largest;
     if (count == receiver->segments && (count == 1 || number % count == 0))
@@ -231,7 +245,13 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         any_new |= take_message(receiver, i, now);
     if (!any_new)
         return;
-    if (receiver->first_at == 0) {
+    if (receiver->omitted.unique > 0 && receiver->omitted_at == 0)
+        receiver->omitted_at = now;
+    if (receiver->first_at == 0 && receiver->sequence.unique > 0) {
+        if (receiver->group->trial->omit > 0) {
+            usage_end(&receiver->omitted_usage);
+            receiver->drops = socket_drops(receiver->fd);
+        }
         receiver->first_at = now;
         receiver->first_stamp = last_stamp(receiver->fd);
         receiver->with_first = receiver->sequence.unique;
@@ -278,6 +298,8 @@ static void receive_stream(void *share)
     struct receiver_group *group = receiver->group;
     uint64_t limit = trial_limit(group->trial, GRACE_SECONDS);
     bool sent_known = false; /* as this thread has noticed */
+    if (group->trial->omit > 0)
+        usage_begin(&receiver->omitted_usage);
     receiver->quiet_since = now_ns();
     while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
         int received = receive_call(receiver);
@@ -369,7 +391,18 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->drops += drops;
 }
 
-struct reception receiver_group_done(const struct receiver_group *group)
+static void add_omitted_part(const struct receiver *receiver, struct reception *sum,
+                             struct usage *usage)
+{
+    if (receiver->first_at == 0)
+        return;
+    double elapsed = receiver->omitted_at ? ns_seconds(receiver->first_at - receiver->omitted_at) : 0;
+    sum->omitted.bytes += (double)(receiver->omitted.unique * receiver->size);
+    sum->omitted.elapsed = elapsed > sum->omitted.elapsed ? elapsed : sum->omitted.elapsed;
+    omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
+}
+
+struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)
 {
     struct reception sum = {.drops_known = true};
     uint64_t first = UINT64_MAX, last = 0, with_first = 0;
@@ -377,6 +410,7 @@ struct reception receiver_group_done(const struct receiver_group *group)
         const struct receiver *receiver = group->receivers[i];
         uint64_t came, went;
         add_stream(receiver, &sum);
+        add_omitted_part(receiver, &sum, usage);
         span_of(receiver, &came, &went);
         if (receiver->first_at && came < first) {
             first = came;
@@ -396,6 +430,7 @@ void add_reception(struct fields *fields, const struct reception *reception)
 {
     fields_add_number(fields, "received", (double)reception->received);
     fields_add_number(fields, "timed", (double)reception->timed);
+    add_omitted(fields, &reception->omitted);
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
     if (reception->drops_known)
