@@ -11,6 +11,7 @@ import click
 
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
+from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
@@ -57,7 +58,8 @@ def _lines(
     for expanded in tests:
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
-            f"× {_replications(expanded.test)}, {expanded.test.order}"
+            f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
+            f"{_span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
@@ -90,6 +92,7 @@ def _as_json(
                 "least_replications": soonest(expanded.test),
                 "until": expanded.test.rule.rule if expanded.test.rule else None,
                 "order": expanded.test.order,
+                "limit": _limit(loaded, expanded),
             }
             for expanded in tests
         ],
@@ -104,6 +107,12 @@ def _as_json(
         "budget": loaded.plan.budget,
         "require": loaded.plan.require,
     }
+
+
+def _limit(loaded: LoadedPlan, expanded: ExpandedTest) -> float:
+    """Return after how many seconds at most a replication of the test has failed."""
+    engine, limit = loaded.catalogue.engine(expanded.test.engine), expanded.test.limit
+    return max((patience_for(engine, case, limit) for case in expanded.cases), default=0.0)
 
 
 def _count(tests: Sequence[ExpandedTest]) -> int:
