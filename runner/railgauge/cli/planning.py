@@ -59,7 +59,7 @@ def _lines(
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
             f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
-            f"{_span(_limit(loaded, expanded))}"
+            f"{span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
