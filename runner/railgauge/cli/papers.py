@@ -11,9 +11,10 @@ from railgauge.base.assets import folder
 from railgauge.base.errors import InputError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
+from railgauge.cli.reporting import picture_terminal, with_appendix
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions
-from railgauge.report.figures.pictures import PICTURES, Pictures
+from railgauge.report.figures.pictures import Pictures
 from railgauge.report.paper.make_paper import latest_runs, write_paper
 from railgauge.report.paper.read_paper import LoadedPaper, find_paper, load_paper, shipped_papers
 from railgauge.store import Store
@@ -30,18 +31,8 @@ from railgauge.store import Store
     metavar="DIR",
     help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
 )
-@click.option(
-    "--appendix",
-    is_flag=True,
-    help="Tell how everything was measured, and on which machines, at the end.",
-)
-@click.option(
-    "--pictures",
-    type=click.Choice(PICTURES),
-    default="auto",
-    show_default=True,
-    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
-)
+@with_appendix
+@picture_terminal
 @as_json
 @database
 def paper(

@@ -19,6 +19,19 @@ from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
 
+with_appendix = click.option(
+    "--appendix",
+    is_flag=True,
+    help="Show at the end how everything was measured, and on which machines.",
+)
+picture_terminal = click.option(
+    "--pictures",
+    type=click.Choice(PICTURES),
+    default="auto",
+    show_default=True,
+    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
+)
+
 
 @click.command()
 @click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
@@ -45,18 +58,8 @@ from railgauge.store import Store
     metavar="N",
     help="At most so many pages of cases, those with suspect replications first.",
 )
-@click.option(
-    "--appendix",
-    is_flag=True,
-    help="Tell how everything was measured, and on which machines, at the report's end.",
-)
-@click.option(
-    "--pictures",
-    type=click.Choice(PICTURES),
-    default="auto",
-    show_default=True,
-    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
-)
+@with_appendix
+@picture_terminal
 @click.option(
     "--by",
     default="",
