@@ -77,11 +77,12 @@ class Claim:
                     "--json",
                     "--wait",
                     *([f"--lock={name}"] if (name := os.environ.get(_LOCK)) else []),
-                    f"--token={token}",
+                    "--token-stdin",
                     f"--text={text}",
                     f"--silence={_SILENCE:g}s",
                 ]
             )
+            self.process.send_line(token)
         try:
             self._read_event(_FIRST_WORD)
         except TimeoutError:
