@@ -224,9 +224,16 @@ def _claim_all(
     limit = time.monotonic() + job.request.wait
     claims: dict[str, Claim] = {}
     announced = False
+
+    def claim(machine: str) -> None:
+        claims[machine] = Claim(sites[machine], token, text)
+
     while True:
-        missing = [machine for machine in sites if machine not in claims]
-        claims |= everywhere(lambda machine: Claim(sites[machine], token, text), missing)
+        try:
+            everywhere(claim, [machine for machine in sites if machine not in claims])
+        except HostUnreachableError:
+            _release(claims)
+            raise
         busy = {machine: claim for machine, claim in claims.items() if claim.busy}
         if not busy:
             return claims

@@ -27,9 +27,9 @@ class Program:
     `groups`); a `launcher` of its own takes the place of mpirun.
     `files` are written into a working folder, from which the file `output` is read in place of
     standard output; with `work_in` it is made in that folder. `metric_sources` maps each metric to
-    its source by mode ("": in all); text is the name of what rail-exec measures. `failed` is where the program says that it failed,
-    `confirmed` where it says which values of parameters it took. `overhead` are the seconds that it
-    usually takes beside its duration.
+    its source by mode ("": in all); text is the name of what rail-exec measures. `failed` is where
+    the program says that it failed, `confirmed` where it says which values of parameters it took.
+    `overhead` are the seconds that it usually takes beside its duration.
     """
 
     command: tuple[Item, ...]
