@@ -108,7 +108,8 @@ static const struct metric metrics[] = {
      "reorder", 1, 0, .kind = KIND_COUNT},
     {"receiver_drops", "", "lower", STREAMS,
      "datagrams the receiving kernel dropped at the socket, its buffer being full; part of "
-     "lost_packets; not told with gro, where the kernel counts what it holds together as one",
+     "lost_packets; with gro the kernel counts what it holds together as one, so it is not told "
+     "where datagrams were dropped but those that arrived were held together unevenly",
      "drops", 1, 0, .kind = KIND_COUNT},
     {"sender_retries", "", "lower", SENDERS,
      "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated",
