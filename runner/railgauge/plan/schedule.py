@@ -48,8 +48,8 @@ Round = tuple[Dispatch, ...]
 def dispatch_name(dispatch: Dispatch, names: CaseNames) -> str:
     """Return the name of its case with the test; of several pairs, how many."""
     if len(dispatch.pairs) > 1:
-        several = replace(dispatch.case, link=f"{len(dispatch.pairs):,} pairs")
-        dispatch = dispatch._replace(case=several)
+        all_pairs = replace(dispatch.case, link=f"{len(dispatch.pairs):,} pairs")
+        dispatch = dispatch._replace(case=all_pairs)
     return names.with_test(dispatch)
 
 
