@@ -102,8 +102,8 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS,
-     "payload bits that reached the server after each connection's first read, over its time from "
-     "the first of these reads to the last of all",
+     "payload bits that reached the server after its first read, over its time from that to its "
+     "last read, of all connections together",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from server to client",

@@ -52,6 +52,11 @@ struct clock_readings read_clocks(void);
  * no more than a daemon slews. */
 double wall_clock_step(const struct clock_readings *since);
 
+/* Has a signal end the calling thread's system calls from that moment of now_ns() on, again and again
+ * until it is told 0: a blocking call that would last longer returns with what it has done. Each
+ * thread has its own. */
+void interrupt_calls(uint64_t at);
+
 /* UTC, seconds since 1970. */
 double utc_now(void);
 

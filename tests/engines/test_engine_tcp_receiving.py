@@ -128,3 +128,10 @@ def test_a_server_that_claims_to_have_sent_more_gives_no_number(engines) -> None
     with Sink(connections=2, back=back, claimed=2 * len(back) + 1) as sink:
         done = _bidirectional(engines, sink)
     assert done.error["code"] == "short-count"
+
+
+def test_of_several_connections_only_the_very_first_read_is_left_out(engines) -> None:
+    options = (PLAIN, "--threads=4", "--count=20", "--message=64KiB", "--read=1000")
+    for m in engines.client(engines.server("tcp"), *options).metrics:
+        timed = m["throughput"] * m["server_elapsed"] / 8
+        assert m["received_bytes"] - timed == pytest.approx(1000, abs=1)

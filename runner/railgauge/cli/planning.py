@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from railgauge.cli.options import allow_large, as_json, database, hosts
+from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
@@ -56,7 +57,8 @@ def _lines(
     for expanded in tests:
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
-            f"× {_replications(expanded.test)}, {expanded.test.order}"
+            f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
+            f"{_span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
@@ -89,6 +91,7 @@ def _as_json(
                 "least_replications": soonest(expanded.test),
                 "until": expanded.test.rule.rule if expanded.test.rule else None,
                 "order": expanded.test.order,
+                "limit": _limit(loaded, expanded),
             }
             for expanded in tests
         ],
@@ -103,6 +106,12 @@ def _as_json(
         "budget": loaded.plan.budget,
         "require": loaded.plan.require,
     }
+
+
+def _limit(loaded: LoadedPlan, expanded: ExpandedTest) -> float:
+    """Return after how many seconds at most a replication of the test has failed."""
+    engine, limit = loaded.catalogue.engine(expanded.test.engine), expanded.test.limit
+    return max((patience_for(engine, case, limit) for case in expanded.cases), default=0.0)
 
 
 def _count(tests: Sequence[ExpandedTest]) -> int:

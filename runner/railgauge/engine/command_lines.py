@@ -24,7 +24,8 @@ class Terms:
     `control_port` (0: any), all test `addresses` of the plan's hosts, and the `link_rate` in bit/s
     where the plan knows it. `at` are the addresses for test traffic of the hosts that measure, the
     client's first or in the order of their ranks, `names` what the MPI `launcher` calls them, and
-    `watch` the names of the watchers on each of them, who know this launch by its number.
+    `watch` the names of the watchers on each of them, who know this launch by its number. Each
+    replication has `limit` seconds (None: as many as its engine may need).
     """
 
     control_port: int = 0
@@ -35,6 +36,7 @@ class Terms:
     launcher: Launcher = field(default_factory=Launcher)
     watch: tuple[str, ...] = ()
     launch: int = 0
+    limit: float | None = None
 
     def watch_option(self, place: int) -> list[str]:
         """Return how the engine on the host at `place` is given its watchers, if it has any."""

@@ -147,7 +147,8 @@ class Test(StrictModel):
 
     Of groups, the hosts' addresses on `network` are used (a link says itself which one it is on).
     `system_log` None keeps none; `soak` measures the CPUs' load by what soakers lose to it. The
-    order of a test with a rule for its replications is random unless it says another.
+    order of a test with a rule for its replications is random unless it says another. A replication
+    that takes longer than `limit` seconds has failed; None: what its engine may need at most.
     """
 
     __test__ = False  # Not one of pytest's.
@@ -166,6 +167,7 @@ class Test(StrictModel):
     order: Literal["sequential", "interleaved", "random"] = "interleaved"
     system_log: OrOff = SystemLogging()
     soak: bool = False
+    limit: Annotated[Time, Field(gt=0)] | None = None
 
     @property
     def rule(self) -> Replications | None:
