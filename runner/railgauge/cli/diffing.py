@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from railgauge.base.characters import visible
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.compare.facts import FactChange, HostChanges
@@ -30,8 +31,8 @@ _MOST_LINES = 20
 
 
 @click.command()
-@click.argument("before", metavar="RUN", type=int)
-@click.argument("after", metavar="RUN", type=int)
+@click.argument("before", metavar="RUN", type=RunNumber())
+@click.argument("after", metavar="RUN", type=RunNumber())
 @database
 @as_json
 def diff(before: int, after: int, where: str, as_json: bool) -> None:

@@ -9,6 +9,7 @@ import click
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.listing import commit_text, label_text
 from railgauge.cli.options import as_json, database
@@ -29,7 +30,7 @@ _MOST_WIDE = 5
 
 
 @click.command()
-@click.argument("run", type=int)
+@click.argument("run", type=RunNumber())
 @database
 @as_json
 @click.option(
