@@ -62,7 +62,7 @@ from railgauge.run.job import (
     extended,
 )
 from railgauge.run.observed_times import observed
-from railgauge.run.reaching import reach
+from railgauge.run.reaching import keeping_going, reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
 from railgauge.run.stopping import Judge, Unsettled, spans_of
@@ -80,10 +80,10 @@ def execute(job: ReadRun) -> Finished:
     expanded = expand(job)
     arranged = arrange(expanded)
     reached = reach(arranged)
-    equipped = equip(reached)
-    held_run = hold(equipped)
-    checked = find_programs(held_run)
-    inspected = inspect(checked)
+    equipped = keeping_going(equip, reached)
+    held_run = keeping_going(hold, equipped)
+    checked = keeping_going(find_programs, held_run)
+    inspected = keeping_going(inspect, checked)
     certified = require_certificates(inspected)
     recorded = record(certified)
     announce(recorded)
