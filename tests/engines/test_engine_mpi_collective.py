@@ -98,7 +98,7 @@ def test_a_clock_that_goes_wrong_is_told(
     assert metrics["start_error"] >= 2e-6
 
 
-@pytest.mark.parametrize(("count", "done"), [(1, 1), (77, 77)])
+@pytest.mark.parametrize(("count", "done"), [(1, 1), (13, 13)])
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, done: int
 ) -> None:
