@@ -37,6 +37,7 @@ struct reception {
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
     struct omitted omitted;
+    double polled;       /* s of CPU time spent looking for data in vain */
 };
 
 /* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */

@@ -54,6 +54,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
         result_set(result, "omitted_lost_packets", (omitted.bytes - received) / size);
     }
     reception_result(client->launch, &reception, "", sent, result);
+    result_set(result, "server_polling_time", reception.polled);
 }
 
 static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,

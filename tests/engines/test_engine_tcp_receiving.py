@@ -9,7 +9,6 @@ import pytest
 from tests.support.tcp_sink import Sink
 
 PLAIN = "--congestion=system"
-TOKEN = bytes.fromhex("00112233445566ff")
 
 
 def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
@@ -20,12 +19,13 @@ def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
     peer.expect(wire.WELCOME)
     peer.send(wire.SETUP, congestion="system", threads=len(sizes), **setup)
     port = int(peer.expect(wire.SETTINGS)["ports"])
-    peer.send(wire.START, number=1, duration=1, count=0, client_ports="", token=TOKEN.hex())
+    peer.send(wire.START, number=1, duration=1, count=0, client_ports="")
     peer.expect(wire.READY)
+    token = peer.token().to_bytes(8, "big")
     connections = {}
     for index in reversed(range(len(sizes))):  # the server sorts them
         connections[index] = socket.create_connection(("127.0.0.1", port))
-        greeting = TOKEN + index.to_bytes(8, "big")
+        greeting = token + index.to_bytes(8, "big")
         connections[index].sendall(greeting)
         assert connections[index].recv(16, socket.MSG_WAITALL) == greeting
     dice = random.Random(1)

@@ -65,11 +65,10 @@ class Sink:
                 self._answer(Wire(connection))
 
     def _answer(self, wire: Wire) -> None:
+        wire.welcome()
         while True:
             kind, fields = wire.receive()
-            if kind == Wire.HELLO:
-                wire.send(Wire.WELCOME)
-            elif kind == Wire.SETUP:
+            if kind == Wire.SETUP:
                 wire.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
             elif kind == Wire.CLOCK:
                 wire.send(Wire.TIME_IS, now="0" * 16)
