@@ -22,6 +22,7 @@
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
+#define SLEEPS_BLIND 64  /* without a look before, until looking is tried again */
 
 struct receiver {
     struct receiver_group *group;
@@ -32,7 +33,10 @@ struct receiver {
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
     bool nonblocking;
     unsigned int width, segments; /* taken in one call; datagrams that the sender hands over in one */
-    int looks;
+    bool adapts, polls;     /* receive: adaptive, poll */
+    int looks;              /* before it sleeps */
+    int sleeps;             /* without having looked */
+    uint64_t polled;        /* ns */
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
     uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
@@ -101,8 +105,13 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->largest = receiver->odd = receiver->odd_end = 0;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
+    receiver->polls = strcmp(text_of(launch, "receive"), "poll") == 0;
     /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
-    receiver->looks = strcmp(text_of(launch, "scheduler"), "other") == 0 ? LOOKS : 0;
+    receiver->adapts = strcmp(text_of(launch, "receive"), "adaptive") == 0 &&
+                       strcmp(text_of(launch, "scheduler"), "other") == 0;
+    receiver->looks = receiver->adapts ? LOOKS : 0;
+    receiver->sleeps = 0;
+    receiver->polled = 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
     sequence_clear(&receiver->sequence);
     for (unsigned int i = 0; i < receiver->width; i++)
@@ -128,15 +137,38 @@ void receiver_group_prepare(struct receiver_group *group)
     }
 }
 
-/* Looks a few times before it sleeps: to wake this thread up would cost a sender on the same host,
- * which a stream comes from at an interval of microseconds, a tenth of its time. */
-static int receive_soon(struct receiver *receiver, unsigned int count)
+/* Looks for datagrams without sleeping: as often as that paid lately, or for WAIT_MS if it polls. */
+static int look_for_data(struct receiver *receiver, unsigned int count)
 {
-    for (int look = 0; look < receiver->looks; look++) {
+    uint64_t began = 0, before = 0;
+    for (int look = 0; look < receiver->looks || receiver->polls; look++) {
         int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
         if (received >= 0 || errno != EAGAIN)
             return received;
+        uint64_t now = now_ns();
+        began = began ? began : now;
+        receiver->polled += before ? spinning_ns(before, now) : 0;
+        if (receiver->polls && now - began > WAIT_MS * 1000000ull)
+            break;
+        before = now;
     }
+    errno = EAGAIN;
+    return -1;
+}
+
+/* To wake this thread up would cost a sender on the same host, which a stream comes from at an
+ * interval of microseconds, a tenth of its time: so it looks a few times before it sleeps. Where
+ * that is in vain, as the stream is slower, it soon hardly does: it would be most of the CPU time. */
+static int receive_soon(struct receiver *receiver, unsigned int count)
+{
+    int received = look_for_data(receiver, count);
+    if (receiver->polls || received >= 0 || errno != EAGAIN) {
+        receiver->looks = receiver->adapts ? LOOKS : 0;
+        return received;
+    }
+    receiver->looks /= 2;
+    if (receiver->adapts && receiver->looks == 0 && ++receiver->sleeps % SLEEPS_BLIND == 0)
+        receiver->looks = LOOKS;
     if (receiver->nonblocking)
         poll(&(struct pollfd){.fd = receiver->fd, .events = POLLIN}, 1, WAIT_MS);
     return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
@@ -365,6 +397,7 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->duplicates += sequence->duplicates;
     sum->reordered += sequence->reordered;
     sum->arrived += sequence->unique + sequence->duplicates + sequence->too_late;
+    sum->polled += ns_seconds(receiver->polled);
     sum->drops_known &= stream_drops(receiver, &drops);
     sum->drops += drops;
 }
@@ -398,6 +431,7 @@ void add_reception(struct fields *fields, const struct reception *reception)
     fields_add_number(fields, "timed", (double)reception->timed);
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
+    fields_add_number(fields, "polling_time", reception->polled);
     if (reception->drops_known)
         fields_add_number(fields, "drops", (double)reception->drops);
 }
@@ -413,6 +447,7 @@ struct reception take_reception(const struct fields *fields, uint64_t sent)
     if (reception.drops_known)
         reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
     reception.elapsed = fields_number(fields, "elapsed", 0, 1e9);
+    reception.polled = fields_number(fields, "polling_time", 0, 1e9);
     reception.arrived = reception.received + reception.duplicates;
     return reception;
 }

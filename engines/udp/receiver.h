@@ -35,6 +35,7 @@ struct reception {
     bool drops_known;    /* with GRO they may not be */
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
+    double polled;       /* s of CPU time spent looking for data in vain */
 };
 
 /* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
 from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
@@ -21,7 +22,7 @@ from railgauge.stats import FEWEST
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=ShippedFile("plans"))
 @hosts
 @database
 @allow_large
@@ -58,14 +59,14 @@ def _lines(
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
             f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
-            f"{_span(_limit(loaded, expanded))}"
+            f"{span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
         f"{_range(least.rounds, most.rounds)} rounds"
     )
     yield (
-        f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
+        f"about {_range(span(least.seconds), span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
         f"{'' if earlier is None else f' (as run {earlier} took)'}"
     )
@@ -134,10 +135,11 @@ def _range(least: object, most: object) -> str:
 
 def _at_most(budget: float | None, seconds: float) -> str:
     """Return what the plan's budget cuts off."""
-    return f", but ends after {_span(budget)}" if budget is not None and budget < seconds else ""
+    return f", but ends after {span(budget)}" if budget is not None and budget < seconds else ""
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return how a sentence says so many seconds: `43 s`, `6 min`, `2.5 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = seconds / 60
