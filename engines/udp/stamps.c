@@ -4,24 +4,14 @@
 #include "../lib/clock.h"
 
 #include <arpa/inet.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define LEFT_LYING_NS 1000000 /* before it is read */
 #define PATIENCE_NS NANOSECONDS
-
-uint64_t last_stamp(int fd)
-{
-    struct timespec at;
-    if (ioctl(fd, SIOCGSTAMPNS, &at) != 0)
-        return 0;
-    return (uint64_t)at.tv_sec * NANOSECONDS + (uint64_t)at.tv_nsec;
-}
 
 /* A socket that talks to itself over the loopback interface; -1 where that is not to be had. */
 static int open_loop(void)
