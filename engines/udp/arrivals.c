@@ -38,12 +38,6 @@ static enum trace_clock clock_of(const struct launch *launch)
     return strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
 }
 
-bool is_stamped(const struct launch *launch)
-{
-    return udp_mode_of(launch)->traced && number_of(launch, "trace") > 0 &&
-           clock_of(launch) == REALTIME;
-}
-
 void prepare_arrivals(struct receiver_group *group)
 {
     const struct launch *launch = group->launch;

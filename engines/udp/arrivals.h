@@ -7,9 +7,6 @@
 /* Fails with BAD_PARAMETER if a trace is asked for that there cannot be. */
 void check_trace(const struct launch *launch);
 
-/* The kernel is asked when each datagram came. */
-bool is_stamped(const struct launch *launch);
-
 /* Server: gives the receivers room for the arrivals, if a trace is asked for. */
 void prepare_arrivals(struct receiver_group *group);
 
