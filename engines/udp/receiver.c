@@ -1,7 +1,7 @@
 #include "receiver.h"
 
-#include "arrivals.h"
 #include "header.h"
+#include "stamps.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"

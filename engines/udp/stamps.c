@@ -1,7 +1,10 @@
 /* Are packets stamped when they come, or only when they are read? One of our own shows it. */
 #include "stamps.h"
 
+#include "udp.h"
+
 #include "../lib/clock.h"
+#include "../lib/parameters.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -12,6 +15,12 @@
 
 #define LEFT_LYING_NS 1000000 /* before it is read */
 #define PATIENCE_NS NANOSECONDS
+
+bool is_stamped(const struct launch *launch)
+{
+    return udp_mode_of(launch)->traced && number_of(launch, "trace") > 0 &&
+           strcmp(text_of(launch, "timestamp"), "kernel") == 0;
+}
 
 /* A socket that talks to itself over the loopback interface; -1 where that is not to be had. */
 static int open_loop(void)

@@ -1,5 +1,4 @@
 /* The test sockets of both ends: one for each thread, each connected to its counterpart. */
-#include "arrivals.h"
 #include "stamps.h"
 #include "udp.h"
 
