@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
+import time
 
 import pytest
+from tests.support.wire import PATIENCE
 
 HOSTS = ["127.0.0.1", "::1"]
 # Where datagrams have room for a number, and where the kernel counts each of them.
@@ -116,6 +120,40 @@ def test_drops_of_datagrams_held_together_are_counted_as_datagrams(
         for way in ("", "reverse_") if mode == "bidirectional" else ("",):
             assert m[f"{way}receiver_drops"] == m[f"{way}lost_packets"]
         assert m["lost_packets"] > 0 or mode == "bidirectional"
+
+
+def _is_stamped() -> bool:
+    """Whether this host's kernel stamps packets as they come, although their socket didn't ask."""
+    stamps = 35  # SO_TIMESTAMPNS, whose notes have the same number
+    with socket.socket(type=socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        probe.connect(probe.getsockname())
+        probe.send(b"x")
+        time.sleep(0.02)
+        lain = time.time() - 0.01
+        probe.setsockopt(socket.SOL_SOCKET, stamps, 1)
+        _, ((_, _, note),), _, _ = probe.recvmsg(1, 64)
+    seconds, nanoseconds = struct.unpack("qq", note)
+    return bool(seconds + nanoseconds / 1e9 < lain)
+
+
+def _becomes(stamped: bool, patience: float = PATIENCE) -> bool:
+    end = time.monotonic() + patience
+    while _is_stamped() != stamped:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_only_a_trace_has_the_host_stamp_every_packet(engines, require) -> None:
+    require(_becomes(stamped=False), "no other program that has packets stamped")
+    server = engines.server("udp")
+    client = engines.start_client(server, "--rate=100kbit/s")
+    assert _becomes(stamped=False)
+    client.stop()
+    engines.start_client(server, "--rate=100kbit/s", "--trace=10")
+    assert _becomes(stamped=True)
 
 
 def test_warmup_comes_first_and_is_marked(engines) -> None:
