@@ -2,6 +2,7 @@
  * client or with us, ends with this process, and the server takes the next client. */
 #include "control.h"
 #include "failure.h"
+#include "limits.h"
 #include "mark.h"
 #include "network.h"
 #include "parameters.h"
@@ -49,19 +50,24 @@ static struct trial take_trial(const struct launch *launch, const struct fields 
         .number = (long)fields_count(start, "number", 1e9),
         .duration = fields_number(start, "duration", 0, 86400),
         .count = fields_count(start, "count", 1e12),
+        .longest = launch->limits[LIMIT_DURATION],
         .token = control_token(),
     };
     trial.warmup = trial.number == 0;
     if (!trial.warmup)
         trial.omit = number_in_effect(launch, "omit");
+    check_duration(launch, trial.omit + trial.duration);
     take_ports(start, "client_ports", trial.ports);
     return trial;
 }
 
 uint64_t trial_limit(const struct trial *trial, double grace)
 {
-    /* By count, only silence ends it early. */
-    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->omit + trial->duration + grace);
+    /* A client's by count is ended by silence alone. */
+    if (trial->count && trial->longest <= 0)
+        return UINT64_MAX;
+    double longest = trial->count ? trial->longest : trial->duration;
+    return now_ns() + seconds_ns(trial->omit + longest + grace);
 }
 
 bool session_end_arrived(struct session *session)
@@ -182,6 +188,7 @@ void serve_session(const struct launch *launch, const struct network *network, i
     control_receive(control, SETUP, &message, ANSWER_SECONDS);
     take_parameters(&session.launch, &message);
     must_be_served(&session.launch);
+    check_limits(&session.launch);
     place_thread(&session.launch, true, 0);
     fields_clear(&settings);
     network->session_open(&session, &settings);

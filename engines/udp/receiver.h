@@ -17,12 +17,14 @@ struct receiver_group {
     const struct launch *launch;
     const struct trial *trial;
     const int *fds;
+    int control;
     struct session *session; /* of a server, whose first thread awaits the END; or NULL */
     struct trace *trace;     /* arrivals go there; NULL: nowhere */
     uint64_t trace_room;
     atomic_bool first_arrived; /* the first datagram has arrived */
     atomic_bool sent_known; /* `sent` is known */
     uint64_t sent[MAX_THREADS];
+    uint64_t round_trip, prepared_at; /* ns */
     size_t count;
     struct receiver *receivers[MAX_THREADS];
 };
@@ -37,6 +39,7 @@ struct reception {
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
     struct omitted omitted;
+    double drain;        /* s of silence after which the rest is lost */
     double polled;       /* s of CPU time spent looking for data in vain */
 };
 
