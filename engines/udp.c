@@ -63,6 +63,11 @@ static const struct parameter parameters[] = {
     {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, SERVED, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     BUFFER_PARAMETERS(SERVED),
+    {"receive", CHOICE, "adaptive", 0, 0, "block|adaptive|poll", STREAMS, NULL,
+     "how receivers wait for datagrams: block: in the kernel, which wakes the thread up; adaptive: "
+     "they look some 5 us for more before that, where this finds any, as from a sender on the "
+     "same host; poll: they look without sleeping, which takes a CPU for each thread",
+     .implied = true},
     {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
      "false: non-blocking test sockets on both ends, waited for with poll",
      .implied = true},
@@ -108,7 +113,8 @@ static const struct metric metrics[] = {
      "reorder", 1, 0, .kind = KIND_COUNT},
     {"receiver_drops", "", "lower", STREAMS,
      "datagrams the receiving kernel dropped at the socket, its buffer being full; part of "
-     "lost_packets; not told with gro, where the kernel counts what it holds together as one",
+     "lost_packets; with gro the kernel counts what it holds together as one, so it is not told "
+     "where datagrams were dropped but those that arrived were held together unevenly",
      "drops", 1, 0, .kind = KIND_COUNT},
     {"sender_retries", "", "lower", SENDERS,
      "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated",
@@ -177,6 +183,12 @@ static const struct metric metrics[] = {
     ROUND_TRIP_METRICS,
     LATE_METRIC,
     SIDE_METRICS(SERVED),
+    {"client_polling_time", "s", "lower", SENDERS,
+     "of the client's CPU time, what it spent waiting: spinning until a send is due (rate, wait), "
+     "looking for datagrams in vain (receive)",
+     NULL, 1, 3},
+    {"server_polling_time", "s", "lower", STREAMS, "likewise, of the server's CPU time", NULL, 1,
+     3},
     {0},
 };
 

@@ -21,6 +21,7 @@
     X(DEADLINE,           "deadline")           /* the process outlived --deadline */      \
     X(FILE_CHANGED,       "file-changed")       /* rail-tcp: cut while it was sent */      \
     X(FILE_UNUSABLE,      "file-unusable")      /* unreadable, empty, or none there */     \
+    X(FORGED,             "forged")             /* a message without a valid seal */       \
     X(MPI_FAILED,         "mpi-failed")         /* rail-mpi: an MPI call failed */         \
     X(NAME_IN_USE,        "name-in-use")        /* a watcher's: another one has it */      \
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \

@@ -15,16 +15,18 @@
 #include <unistd.h>
 
 #define PENDING 64            /* connections that have not said hello yet, or wait their turn */
-#define HELLO_SECONDS 5.0     /* for a whole hello */
+#define HELLO_SECONDS 5.0     /* for a whole hello and proof */
 #define TURN_SECONDS 0.3      /* for the session before to end, until we say "busy" */
 #define HELLO_LIMIT 1024      /* bytes of fields */
 
 struct pending {
     int fd; /* -1: a free place */
-    bool welcome;  /* its hello was right, it waits for its turn */
+    bool challenged; /* its hello was answered, its proof is due */
+    bool welcome;    /* its proof was right, it waits for its turn */
     uint64_t until;
     size_t received;
-    unsigned char frame[HEADER_SIZE + HELLO_LIMIT];
+    struct seal seal;
+    unsigned char frame[HEADER_SIZE + HELLO_LIMIT + SEAL_SIZE];
 };
 
 struct server {
@@ -72,11 +74,12 @@ static void admit(struct server *server)
     *place = (struct pending){.fd = fd, .until = now_ns() + seconds_ns(HELLO_SECONDS)};
 }
 
-/* Judges a complete hello. */
-static void judge(struct server *server, struct pending *client, const struct header *header)
+/* Judges a complete hello: its header, as the rest is random. */
+static void challenge(const struct server *server, struct pending *client,
+                      const struct header *header)
 {
-    static struct fields hello;
-    char value[VALUE_LIMIT], message[MESSAGE_LIMIT];
+    unsigned char opening[OPENING_SIZE];
+    char message[MESSAGE_LIMIT];
     if (header->version != CONTROL_VERSION) {
         snprintf(message, sizeof message,
                  "the server speaks version %d of the protocol, the client %d: build both from the "
@@ -84,17 +87,36 @@ static void judge(struct server *server, struct pending *client, const struct he
         refuse(client, VERSION_MISMATCH, message);
         return;
     }
-    hello.length = header->length;
-    memcpy(hello.text, client->frame + HEADER_SIZE, header->length);
-    if (header->kind != HELLO || !fields_valid(&hello)) {
+    opening_pack(CHALLENGE, opening);
+    if (header->kind != HELLO || header->length != NONCE_SIZE ||
+        send(client->fd, opening, sizeof opening, MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof opening) {
         dismiss(client);
         return;
     }
-    if (!fields_find(&hello, "secret", value) || !secrets_equal(value, server->launch->secret)) {
+    seal_begin(&client->seal, server->launch->secret, true, client->frame, opening);
+    client->challenged = true;
+    client->received = 0;
+}
+
+/* Judges a complete proof: its seal before anything else. */
+static void judge(const struct server *server, struct pending *client,
+                  const struct header *header)
+{
+    static struct fields proof;
+    char value[VALUE_LIMIT], message[MESSAGE_LIMIT];
+    const unsigned char *payload = client->frame + HEADER_SIZE;
+    if (!seal_valid(&client->seal, client->frame, payload, header->length,
+                    payload + header->length)) {
         refuse(client, BAD_SECRET, "the client's secret is not the server's");
         return;
     }
-    if (!fields_find(&hello, "engine", value) ||
+    proof.length = header->length;
+    memcpy(proof.text, payload, header->length);
+    if (header->kind != PROOF || !fields_valid(&proof)) {
+        dismiss(client);
+        return;
+    }
+    if (!fields_find(&proof, "engine", value) ||
         strcmp(value, server->launch->engine->name) != 0) {
         snprintf(message, sizeof message, "this is a server of rail-%s",
                  server->launch->engine->name);
@@ -105,15 +127,18 @@ static void judge(struct server *server, struct pending *client, const struct he
     client->until = now_ns() + seconds_ns(TURN_SECONDS);
 }
 
-/* Takes what a client says, as far as it has come. */
-static void receive_hello(struct server *server, struct pending *client)
+/* What comes after a header. */
+static size_t rest_of(const struct pending *client, const struct header *header)
 {
-    struct header header;
-    size_t frame_size = HEADER_SIZE;
-    if (client->received >= HEADER_SIZE) {
-        header = header_unpack(client->frame);
-        frame_size += header.length;
-    }
+    return header->length + (client->challenged ? SEAL_SIZE : 0);
+}
+
+/* Takes what a client says, as far as it has come. */
+static void receive_hello(const struct server *server, struct pending *client)
+{
+    struct header header = header_unpack(client->frame);
+    size_t rest = client->received < HEADER_SIZE ? 0 : rest_of(client, &header);
+    size_t frame_size = HEADER_SIZE + rest;
     ssize_t step = recv(client->fd, client->frame + client->received,
                         frame_size - client->received, MSG_DONTWAIT);
     if (step < 0 && (errno == EAGAIN || errno == EINTR))
@@ -128,8 +153,8 @@ static void receive_hello(struct server *server, struct pending *client)
     header = header_unpack(client->frame);
     if (header.magic != CONTROL_MAGIC || header.length > HELLO_LIMIT)
         dismiss(client);
-    else if (client->received == HEADER_SIZE + header.length)
-        judge(server, client, &header);
+    else if (client->received == HEADER_SIZE + rest_of(client, &header))
+        (client->challenged ? judge : challenge)(server, client, &header);
 }
 
 static void start_session(struct server *server, struct pending *client)
@@ -156,7 +181,7 @@ static void start_session(struct server *server, struct pending *client)
         for (struct pending *other = server->clients; other < server->clients + PENDING; other++)
             if (other != client && other->fd >= 0)
                 close(other->fd);
-        serve_session(server->launch, server->network, client->fd);
+        serve_session(server->launch, server->network, client->fd, &client->seal);
     }
     close(ends[1]);
     server->session = ends[0];

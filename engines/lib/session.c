@@ -49,7 +49,7 @@ static struct trial take_trial(const struct fields *start)
         .number = (long)fields_count(start, "number", 1e9),
         .duration = fields_number(start, "duration", 0, 86400),
         .count = fields_count(start, "count", 1e12),
-        .token = fields_token(start, "token"),
+        .token = control_token(),
     };
     trial.warmup = trial.number == 0;
     take_ports(start, "client_ports", trial.ports);
@@ -159,12 +159,14 @@ static void answer_requests(struct session *session, const struct network *netwo
     }
 }
 
-void serve_session(const struct launch *launch, const struct network *network, int control)
+void serve_session(const struct launch *launch, const struct network *network, int control,
+                   const struct seal *seal)
 {
     static struct session session;
     static struct fields message;
     static struct fields settings;
     client_connection = control;
+    control_resume(seal);
     failures_go_to(send_failure);
     session.launch = *launch;
     session.control = control;

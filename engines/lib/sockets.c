@@ -283,11 +283,16 @@ void set_timeouts(int fd, double seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
+void random_bytes(void *out, size_t size)
+{
+    while (getrandom(out, size, 0) != (ssize_t)size)
+        if (errno != EINTR)
+            fail(SYSTEM_ERROR, "the kernel gives no random bytes: %s", strerror(errno));
+}
+
 uint64_t random_token(void)
 {
     uint64_t token;
-    while (getrandom(&token, sizeof token, 0) != sizeof token)
-        if (errno != EINTR)
-            fail(SYSTEM_ERROR, "the kernel gives no random bytes: %s", strerror(errno));
+    random_bytes(&token, sizeof token);
     return token;
 }

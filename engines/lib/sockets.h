@@ -63,7 +63,8 @@ bool wait_readable(int fd, uint64_t deadline_ns);
 /* Waits in receiving and in sending calls end after this time. */
 void set_timeouts(int fd, double seconds);
 
-/* Eight bytes nobody can guess. */
+/* Bytes nobody can guess. */
+void random_bytes(void *out, size_t size); /* 256 at most */
 uint64_t random_token(void);
 
 #endif

@@ -22,6 +22,7 @@
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
+#define SLEEPS_BLIND 64  /* without a look before, until looking is tried again */
 
 struct receiver {
     struct receiver_group *group;
@@ -31,14 +32,20 @@ struct receiver {
     uint64_t token;
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
     bool nonblocking;
-    unsigned int width;
-    int looks;
+    unsigned int width, segments; /* taken in one call; datagrams that the sender hands over in one */
+    bool adapts, polls;     /* receive: adaptive, poll */
+    int looks;              /* before it sleeps */
+    int sleeps;             /* without having looked */
+    uint64_t polled;        /* ns */
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
     uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
     struct clock_readings began;
     _Atomic uint64_t quiet_since;
-    uint32_t drops; /* of the socket, before the replication, and then during it */
+    uint32_t drops; /* of the socket, before the replication */
+    uint64_t largest;           /* GRO: datagrams in the largest message */
+    uint64_t odd, odd_end;      /* GRO: messages that weren't one of the sender's calls; where the
+                                 * last of them ended */
     struct mmsghdr messages[RECEIVE_BATCH];
     struct iovec parts[RECEIVE_BATCH][2];
     unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
@@ -49,7 +56,7 @@ struct receiver {
     _Alignas(4096) unsigned char space[GRO_BATCH * GRO_SIZE];
 };
 
-/* How many messages the kernel has dropped at this socket since it was opened: datagrams, but with
+/* How many buffers the kernel has dropped at this socket since it was opened: datagrams, but with
  * GRO each of any number of them. */
 static uint32_t socket_drops(int fd)
 {
@@ -93,10 +100,18 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->notes = receiver->gro || (group->trace && !by_user);
     receiver->nonblocking = int_of(launch, "blocking") == 0;
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
+    receiver->segments = (unsigned int)int_of(launch, "gso");
+    receiver->segments += receiver->segments == 0;
+    receiver->largest = receiver->odd = receiver->odd_end = 0;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
+    receiver->polls = strcmp(text_of(launch, "receive"), "poll") == 0;
     /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
-    receiver->looks = strcmp(text_of(launch, "scheduler"), "other") == 0 ? LOOKS : 0;
+    receiver->adapts = strcmp(text_of(launch, "receive"), "adaptive") == 0 &&
+                       strcmp(text_of(launch, "scheduler"), "other") == 0;
+    receiver->looks = receiver->adapts ? LOOKS : 0;
+    receiver->sleeps = 0;
+    receiver->polled = 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
     sequence_clear(&receiver->sequence);
     for (unsigned int i = 0; i < receiver->width; i++)
@@ -122,15 +137,38 @@ void receiver_group_prepare(struct receiver_group *group)
     }
 }
 
-/* Looks a few times before it sleeps: to wake this thread up would cost a sender on the same host,
- * which a stream comes from at an interval of microseconds, a tenth of its time. */
-static int receive_soon(struct receiver *receiver, unsigned int count)
+/* Looks for datagrams without sleeping: as often as that paid lately, or for WAIT_MS if it polls. */
+static int look_for_data(struct receiver *receiver, unsigned int count)
 {
-    for (int look = 0; look < receiver->looks; look++) {
+    uint64_t began = 0, before = 0;
+    for (int look = 0; look < receiver->looks || receiver->polls; look++) {
         int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
         if (received >= 0 || errno != EAGAIN)
             return received;
+        uint64_t now = now_ns();
+        began = began ? began : now;
+        receiver->polled += before ? spinning_ns(before, now) : 0;
+        if (receiver->polls && now - began > WAIT_MS * 1000000ull)
+            break;
+        before = now;
     }
+    errno = EAGAIN;
+    return -1;
+}
+
+/* To wake this thread up would cost a sender on the same host, which a stream comes from at an
+ * interval of microseconds, a tenth of its time: so it looks a few times before it sleeps. Where
+ * that is in vain, as the stream is slower, it soon hardly does: it would be most of the CPU time. */
+static int receive_soon(struct receiver *receiver, unsigned int count)
+{
+    int received = look_for_data(receiver, count);
+    if (receiver->polls || received >= 0 || errno != EAGAIN) {
+        receiver->looks = receiver->adapts ? LOOKS : 0;
+        return received;
+    }
+    receiver->looks /= 2;
+    if (receiver->adapts && receiver->looks == 0 && ++receiver->sleeps % SLEEPS_BLIND == 0)
+        receiver->looks = LOOKS;
     if (receiver->nonblocking)
         poll(&(struct pollfd){.fd = receiver->fd, .events = POLLIN}, 1, WAIT_MS);
     return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
@@ -186,6 +224,19 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
     return sequence_add(&receiver->sequence, number);
 }
 
+/* Is a message exactly what the sender handed over in one call? The last call may be a short one. */
+static void note_shape(struct receiver *receiver, const unsigned char *packet, size_t length)
+{
+    uint64_t number, count = length / receiver->size;
+    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number))
+        return;
+    receiver->largest = count > receiver->largest ? count : receiver->largest;
+    if (count == receiver->segments && (count == 1 || number % count == 0))
+        return;
+    receiver->odd += count < receiver->segments && number % receiver->segments == 0 ? 1 : 2;
+    receiver->odd_end = number + count;
+}
+
 /* The datagrams of one message; true if there was a new one. */
 static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
 {
@@ -195,6 +246,8 @@ static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
     bool any_new = false;
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
+    if (receiver->gro && step == receiver->size)
+        note_shape(receiver, packet, length);
     for (; length > 0; packet += step, length -= step) {
         if (step > length)
             step = length;
@@ -312,21 +365,46 @@ static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *
         *last = went;
 }
 
+/* Datagrams dropped at the socket; false where that can't be known. With GRO the kernel counts
+ * buffers, which were all alike if everything that arrived was: of one datagram each, or each
+ * exactly one of the sender's calls. */
+static bool stream_drops(const struct receiver *receiver, uint64_t *drops)
+{
+    uint64_t sent = receiver->group->sent[receiver->number];
+    uint64_t lost = sent - receiver->sequence.unique, calls = receiver->segments;
+    bool last_is_short = receiver->odd == 1 && receiver->odd_end == sent;
+    *drops = (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
+    /* A buffer holds a datagram or more: if they are as many, it was one each. */
+    if (!receiver->gro || *drops == 0 || *drops == lost || receiver->largest == 1)
+        return true;
+    if (receiver->largest == 0 || (receiver->odd > 0 && !last_is_short))
+        return false;
+    if (*drops == (lost + calls - 1) / calls) { /* every call that is missing */
+        *drops = lost;
+        return true;
+    }
+    *drops *= calls;
+    return *drops <= lost && lost % calls == 0; /* else the short one is missing, nobody knows where */
+}
+
 static void add_stream(const struct receiver *receiver, struct reception *sum)
 {
     const struct sequence *sequence = &receiver->sequence;
+    uint64_t drops;
     if (sequence->next > receiver->group->sent[receiver->number])
         fail(BAD_PEER, "a datagram arrived that was never sent");
     sum->received += sequence->unique;
     sum->duplicates += sequence->duplicates;
     sum->reordered += sequence->reordered;
     sum->arrived += sequence->unique + sequence->duplicates + sequence->too_late;
-    sum->drops += (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
+    sum->polled += ns_seconds(receiver->polled);
+    sum->drops_known &= stream_drops(receiver, &drops);
+    sum->drops += drops;
 }
 
 struct reception receiver_group_done(const struct receiver_group *group)
 {
-    struct reception sum = {0};
+    struct reception sum = {.drops_known = true};
     uint64_t first = UINT64_MAX, last = 0, with_first = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
@@ -353,17 +431,23 @@ void add_reception(struct fields *fields, const struct reception *reception)
     fields_add_number(fields, "timed", (double)reception->timed);
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
-    fields_add_number(fields, "drops", (double)reception->drops);
+    fields_add_number(fields, "polling_time", reception->polled);
+    if (reception->drops_known)
+        fields_add_number(fields, "drops", (double)reception->drops);
 }
 
 struct reception take_reception(const struct fields *fields, uint64_t sent)
 {
+    char text[VALUE_LIMIT];
     struct reception reception = {.received = fields_count(fields, "received", (double)sent)};
     reception.timed = fields_count(fields, "timed", (double)reception.received);
     reception.duplicates = fields_count(fields, "duplicates", COUNT_LIMIT);
     reception.reordered = fields_count(fields, "reordered", (double)reception.received);
-    reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
+    reception.drops_known = fields_find(fields, "drops", text);
+    if (reception.drops_known)
+        reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
     reception.elapsed = fields_number(fields, "elapsed", 0, 1e9);
+    reception.polled = fields_number(fields, "polling_time", 0, 1e9);
     reception.arrived = reception.received + reception.duplicates;
     return reception;
 }
@@ -389,7 +473,7 @@ void reception_result(const struct launch *launch, const struct reception *recep
     set_prefixed(result, prefix, "received_bytes", received * size);
     set_prefixed(result, prefix, "lost_packets", lost);
     set_prefixed(result, prefix, "loss_rate", lost / (double)sent);
-    if (number_of(launch, "gro") == 0) /* with it the kernel counts messages of many datagrams */
+    if (reception->drops_known)
         set_prefixed(result, prefix, "receiver_drops", (double)reception->drops);
     if (header_of(size_of(launch, "datagram")) == COUNTED)
         return;

@@ -31,9 +31,11 @@ struct reception {
     uint64_t received;   /* different datagrams */
     uint64_t timed;      /* of those, what came after the very first call */
     uint64_t duplicates, reordered;
-    uint64_t drops;      /* messages that the socket had no room for: without GRO, datagrams */
+    uint64_t drops;      /* datagrams that the socket had no room for */
+    bool drops_known;    /* with GRO they may not be */
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
+    double polled;       /* s of CPU time spent looking for data in vain */
 };
 
 /* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */

@@ -42,6 +42,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     reception_result(client->launch, &reception, "", sent, result);
+    result_set(result, "server_polling_time", reception.polled);
 }
 
 static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,

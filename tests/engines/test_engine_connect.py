@@ -111,8 +111,7 @@ class Accepting:
         connection, _ = self.control.accept()
         peer = Wire(connection)
         with connection, contextlib.suppress(EOFError, ConnectionError):
-            peer.expect(Wire.HELLO)
-            peer.send(Wire.WELCOME)
+            peer.welcome()
             peer.expect(Wire.SETUP)
             peer.send(Wire.SETTINGS, ports=self.listener.getsockname()[1])
             while (request := peer.receive())[0] != Wire.BYE:

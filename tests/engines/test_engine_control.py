@@ -10,7 +10,7 @@ import struct
 import time
 
 import pytest
-from tests.support.wire import PATIENCE, Wire
+from tests.support.wire import HEADER, NONCE, PATIENCE, SEAL, Seals, Wire
 
 ENGINES = ["udp", "tcp"]
 SHORT = {
@@ -22,7 +22,7 @@ SHORT = {
 
 def _frame(kind: int, payload: bytes = b"", length: int | None = None) -> bytes:
     size = len(payload) if length is None else length
-    return struct.pack(">IHHI", Wire.MAGIC, Wire.PROTOCOL, kind, size) + payload
+    return HEADER.pack(Wire.MAGIC, Wire.PROTOCOL, kind, size) + payload
 
 
 def _still_honest(engines, server) -> None:
@@ -164,6 +164,67 @@ def test_the_right_secret_comes_by_standard_input_or_environment(engines, engine
     assert client.finish().metrics
 
 
+def _opened(wire, server) -> tuple[Wire, bytes, bytes]:
+    """Say hello; return the peer and both ends' opening frames."""
+    peer = wire.to(server.port)
+    hello = wire.frame(wire.HELLO, bytes(range(NONCE)))
+    peer.socket.sendall(hello)
+    return peer, hello, wire.frame(*peer.receive_bytes())
+
+
+def _proof(wire, secret: str, hello: bytes, challenge: bytes, signer: str = "client") -> bytes:
+    frame = wire.frame(wire.PROOF, b"engine udp\n")
+    return frame + Seals(secret, signer, hello, challenge).seal(frame)
+
+
+def test_what_somebody_recorded_sent_back_or_made_up_opens_no_session(engines, wire) -> None:
+    """All of one session said again; the server's own words, as they are or as a client's."""
+    server = engines.server("udp", RAILGAUGE_SECRET="secret")
+    peer, hello, challenge = _opened(wire, server)
+    recorded = _proof(wire, "secret", hello, challenge)
+    peer.socket.sendall(recorded)
+    welcome = peer.exactly(HEADER.size + SEAL)
+    assert welcome[7] == wire.WELCOME
+    peer.close()
+    own = ("secret", hello, challenge, "server")
+    for words in (
+        recorded,
+        welcome,
+        _proof(wire, *own),
+        recorded[:-1] + b"x",
+        bytes(12) + recorded,
+    ):
+        peer, hello, challenge = _opened(wire, server)
+        assert challenge != own[2]
+        peer.socket.sendall(words)
+        if words[:4] == hello[:4]:
+            assert peer.expect(wire.FAILED)["code"] == "bad-secret"
+        assert peer.hung_up()
+    peer, hello, challenge = _opened(wire, server)
+    peer.socket.sendall(challenge + bytes(SEAL))
+    assert peer.expect(wire.FAILED)["code"] == "bad-secret"
+    peer, hello, challenge = _opened(wire, server)
+    peer.socket.sendall(_proof(wire, "secret", hello, challenge, "server"))
+    assert peer.expect(wire.FAILED)["code"] == "bad-secret"
+
+
+def test_a_session_hears_nothing_that_is_not_sealed_as_its_clients_next_words(
+    engines, wire
+) -> None:
+    server = engines.server("udp")
+    setup = wire.frame(wire.SETUP)
+    for words in (setup + bytes(SEAL), wire.frame(wire.FAILED, b"code busy\n") + bytes(SEAL), None):
+        peer, hello, challenge = _opened(wire, server)
+        peer.begin("", hello, challenge, server=False)
+        peer.send(wire.PROOF, engine="udp")
+        welcome = peer.exactly(HEADER.size + SEAL)
+        assert peer.incoming.seal(welcome[: HEADER.size]) == welcome[HEADER.size :]
+        peer.socket.sendall(words or welcome)  # its own comes back
+        assert peer.expect(wire.FAILED)["code"] == "forged"
+        assert peer.hung_up()
+    _still_honest(engines, server)
+
+
 def test_a_secret_that_is_too_long_is_refused(engines) -> None:
     server = engines.start("udp", "server", "--json", "--port=0", "--secret-stdin")
     server.write("x" * 129 + "\n")
@@ -192,7 +253,7 @@ def test_a_client_of_another_version_is_told_so(engines, wire, engine: str) -> N
     server = engines.server(engine)
     for protocol in (0, wire.PROTOCOL - 1, wire.PROTOCOL + 1, 65535):
         peer = wire.to(server.port)
-        peer.send(wire.HELLO, protocol=protocol, engine=engine, version="9", secret="")
+        peer.send(wire.HELLO, protocol=protocol, engine=engine, version="9", secret="hush")
         assert peer.expect(wire.FAILED)["code"] == "version-mismatch"
         assert peer.hung_up()
     _still_honest(engines, server)
@@ -238,13 +299,11 @@ def test_a_server_checks_every_parameter_it_is_sent(engines, wire, fields, code)
         {"client_ports": "0"},
         {"client_ports": "1,,2"},
         {"client_ports": "1," * 64 + "1"},
-        {"token": "0123"},
-        {"token": "g" * 16},
         {"number": "1e30"},
     ],
 )
 def test_a_server_checks_every_number_of_a_start(engines, wire, fields) -> None:
-    good = {"number": 1, "duration": 1, "count": 0, "client_ports": 9, "token": "0" * 16}
+    good = {"number": 1, "duration": 1, "count": 0, "client_ports": 9}
     server = engines.server("udp")
     peer = _greeted(wire, server)
     peer.send(wire.SETUP)
@@ -254,7 +313,7 @@ def test_a_server_checks_every_number_of_a_start(engines, wire, fields) -> None:
     _still_honest(engines, server)
 
 
-START = {"number": 1, "duration": 1, "count": 0, "client_ports": 9, "token": "0" * 16}
+START = {"number": 1, "duration": 1, "count": 0, "client_ports": 9}
 STAGES = ["hello", "welcome", "half-setup", "setup", "settings", "start", "ready", "end"]
 
 
@@ -314,16 +373,15 @@ def _stream(engines, wire, arrivals: list[int], sent: int, strangers: bool = Fal
     with socket.socket(type=socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
         udp.connect(("127.0.0.1", port))
-        token = 0xFEDCBA9876543210
         peer.send(
             wire.START,
             number=1,
             duration=1,
             count=0,
             client_ports=udp.getsockname()[1],
-            token=f"{token:016x}",
         )
         peer.expect(wire.READY)
+        token = peer.token()
         for number in arrivals:
             udp.send(struct.pack(">QQQ", token, number, 0).ljust(100))
         if strangers:
@@ -363,9 +421,9 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
     peer = _greeted(wire, server)
     peer.send(wire.SETUP, congestion="system")
     port = int(peer.expect(wire.SETTINGS)["ports"])
-    token = bytes.fromhex("00112233445566ff")
-    peer.send(wire.START, number=1, duration=1, count=0, client_ports="", token=token.hex())
+    peer.send(wire.START, number=1, duration=1, count=0, client_ports="")
     peer.expect(wire.READY)
+    token = peer.token().to_bytes(8, "big")
     with socket.create_connection(("127.0.0.1", port)) as stranger:
         stranger.sendall(b"X" * 16)
         with socket.create_connection(("127.0.0.1", port)) as honest:

@@ -76,14 +76,45 @@ def test_drops_at_the_receivers_socket_are_told_from_other_losses(engines) -> No
         assert 0 < m["receiver_drops"] == m["lost_packets"]
 
 
+def _cpu(m: dict[str, float], side: str) -> float:
+    return m[f"{side}_user_time"] + m[f"{side}_system_time"]
+
+
+def test_a_slow_stream_is_not_looked_for_in_vain_and_what_waits_is_told_apart(engines) -> None:
+    server, costs = engines.server("udp"), {}
+    for receive in ("block", "adaptive", "poll"):
+        options = ("--rate=40Mbit/s", "--duration=0.4s", f"--receive={receive}", "--sockbuf=4MiB")
+        (m,) = engines.client(server, *options, count=1).metrics
+        costs[receive] = m["server_polling_time"]
+        assert m["lost_packets"] == 0
+        assert m["client_polling_time"] > 0  # its sends are waited for by spinning
+        for side in ("client", "server"):
+            assert m[f"{side}_polling_time"] < 1.1 * _cpu(m, side)
+    assert costs["block"] == 0
+    assert 0 < costs["adaptive"] < costs["poll"] / 5
+
+
+@pytest.mark.parametrize("receive", ["block", "poll"])
+@pytest.mark.parametrize("options", [(), ("--gro=true",), ("--blocking=false", "--threads=2")])
+def test_every_way_to_wait_counts_the_same(engines, receive: str, options: tuple[str, ...]) -> None:
+    given = (f"--receive={receive}", "--count=200", "--mode=bidirectional", "--sockbuf=4MiB")
+    for m in engines.client(engines.server("udp"), *given, *options).metrics:
+        assert m["received_packets"] == m["reverse_received_packets"] == m["sent_packets"]
+        assert m["client_polling_time"] == m["server_polling_time"] == 0 or receive == "poll"
+
+
 @pytest.mark.parametrize("mode", ["stream", "bidirectional"])
-def test_drops_of_datagrams_held_together_are_not_told_as_the_kernel_counts_no_datagrams(
-    engines, mode: str
+@pytest.mark.parametrize("options", [("--gso=44", "--count=100001"), ("--count=20000",)])
+def test_drops_of_datagrams_held_together_are_counted_as_datagrams(
+    engines, mode: str, options: tuple[str, ...]
 ) -> None:
-    options = ("--gro=true", "--gso=44", "--sockbuf=64KiB", "--count=200000", f"--mode={mode}")
-    for m in engines.client(engines.server("udp"), *options).metrics:
-        assert m["lost_packets"] > 0
-        assert not {"receiver_drops", "reverse_receiver_drops"} & set(m)
+    given = ("--gro=true", "--sockbuf=64KiB", f"--mode={mode}", *options)
+    if mode == "stream":
+        given += ("--server-rcvbuf=4KiB", "--sndbuf=1MiB")
+    for m in engines.client(engines.server("udp"), *given).metrics:
+        for way in ("", "reverse_") if mode == "bidirectional" else ("",):
+            assert m[f"{way}receiver_drops"] == m[f"{way}lost_packets"]
+        assert m["lost_packets"] > 0 or mode == "bidirectional"
 
 
 def test_warmup_comes_first_and_is_marked(engines) -> None:

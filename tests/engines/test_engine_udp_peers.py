@@ -147,6 +147,50 @@ def test_datagrams_that_the_kernel_holds_together_are_counted_each(engines, gro:
     assert fields["timed"] == ("5" if gro == "true" else "24")  # what came first came at once
 
 
+CALL = 10  # datagrams that a client hands over at once
+
+
+@pytest.mark.parametrize(
+    ("calls", "sent", "expected"),
+    [
+        # Of calls that all arrive whole, drops are as many as they had datagrams.
+        ([range(10 * n, 10 * n + 10) for n in range(100)], 1000, "exact"),
+        # So many vanished before the socket, too.
+        ([range(10 * n, 10 * n + 10) for n in range(100)], 1070, "exact but 70"),
+        # The last one is short: all that is missing was dropped, or else that one's place is open.
+        ([*(range(10 * n, 10 * n + 10) for n in range(99)), range(990, 993)], 993, "exact"),
+        ([range(10 * n, 10 * n + 10) for n in range(100)], 1003, None),
+        # What arrives in pieces may have been dropped in any.
+        (
+            [range(3), range(3, 10), *(range(10 * n, 10 * n + 10) for n in range(1, 100))],
+            1000,
+            None,
+        ),
+        # Alone, each buffer is one.
+        ([range(n, n + 1) for n in range(1000)], 1000, "exact"),
+    ],
+)
+def test_drops_of_buffers_are_told_where_their_datagrams_are_known(
+    engines, calls: list[range], sent: int, expected: str | None
+) -> None:
+    server = engines.server("udp")
+    setup = {"datagram": 1000, "gro": "true", "gso": CALL, "rcvbuf": 65536}
+    client = StreamClient(server.port, **setup)
+    client.start()
+    (stream,) = client.sockets
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
+    os.kill(int(children), signal.SIGSTOP)
+    stream.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 1000)
+    for call in calls:
+        stream.send(b"".join(datagram(number, 1000) for number in call))
+    os.kill(int(children), signal.SIGCONT)
+    _, fields = client.end(sent)
+    lost = sent - int(fields["received"])
+    assert lost > 0
+    counts = {"exact": str(lost), "exact but 70": str(lost - 70), None: None}
+    assert fields.get("drops") == counts[expected]
+
+
 # Traces.
 
 

@@ -33,6 +33,7 @@ parameters:
   lane: {{type: int, default: 1}}
 metrics:
   throughput: {{unit: bit/s, better: higher, regex: "throughput ([0-9.e+]+)"}}
+  wakeups: {{unit: "1", better: lower, regex: "wakeups ([0-9.e+]+)"}}
 """
 # Each replication is another, by up to half a percent; a lane without a level fails. With a file
 # `hold` what is measured once more takes long; a script `hook-LANE-COUNT` runs in that replication.
@@ -44,8 +45,10 @@ echo $((count + 1)) >"$1/count-$2"
 [ ! -e "$1/then-$2" ] || [ "$count" -lt 20 ] || level=$(cat "$1/then-$2")
 [ ! -e "$1/hold" ] || [ "$count" -lt 20 ] || sleep 60
 [ ! -e "$1/hook-$2-$count" ] || sh -e "$1/hook-$2-$count"
-exec awk -v level="$level" -v n="$count" \\
-    'BEGIN { printf "throughput %.9e\\n", level * (1 + 0.001 * ((n * 7) % 10 - 4.5)) }'
+wakeups=$(cat "$1/wakeups-$2" 2>/dev/null || echo 100)
+exec awk -v level="$level" -v wakeups="$wakeups" -v n="$count" 'BEGIN {
+    noise = 1 + 0.001 * ((n * 7) % 10 - 4.5)
+    printf "throughput %.9e wakeups %.9e\\n", level * noise, wakeups * noise }'
 """
 _PLAN = """\
 railgauge: 1
@@ -164,6 +167,25 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
     assert (note[0], note[-1]) == (lines[0], "1")
 
 
+def test_it_judges_the_metrics_that_are_named_and_no_others(lanes: Lanes) -> None:
+    lanes.baseline()
+    lanes.level(2, 150, name="wakeups")
+    lanes.level(3, 0.5e9)
+    throughput, wakeups = lanes.gate(code=1), lanes.gate("--metric", "wakeups", code=1)
+    assert "slower: figure: here lane=3: throughput 1.000 Gbit/s → 0.5000 Gbit/s" in throughput
+    assert "lane=2" not in throughput
+    assert "slower: figure: here lane=2: wakeups 100" in wakeups
+    assert "lane=3" not in wakeups and "throughput" not in wakeups
+
+
+def test_a_run_is_found_by_the_label_that_it_was_started_with(lanes: Lanes) -> None:
+    lanes.measured_once()
+    lanes.run("run", str(lanes.folder / "plan.yaml"), "--label", "driver=new", "--label", "rack=7")
+    (labelled,) = json.loads(lanes.run("list", "--json", "--label", "driver=new"))
+    assert (labelled["id"], labelled["labels"]) == (2, {"driver": "new", "rack": "7"})
+    assert "driver=new" in lanes.run("show", "2")
+
+
 def test_with_one_run_in_the_baseline_only_a_large_fall_fails_the_gate(lanes: Lanes) -> None:
     lanes.measured_once()
     lanes.level(2, 0.96e9)
@@ -182,7 +204,7 @@ def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
     lanes.level(3, 1e9, "then")
     said = lanes.gate()
     assert "nothing is slower" in said.splitlines()[0]
-    assert "not confirmed: figure: here lane=3" in said
+    assert "not confirmed: figure: here · lane 3" in said
     lanes.level(3, 0.9e9, "then")
     assert "slower" in lanes.gate("--no-confirm", code=1).splitlines()[0]
     assert [run["cases"] for run in lanes.runs()] == [3, 3, 1, 3]

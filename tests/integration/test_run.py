@@ -247,7 +247,7 @@ def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
     )
     assert rows == [("failed", None, None, 1), ("failed", None, None, 2)]
     shown = railgauge(folder, "show", "1").stdout
-    assert "failed: ping loop replication 1" in shown
+    assert "failed: ping: loop, replication 1" in shown
     assert "congestion-refused" in shown
     assert railgauge(folder, "resume", "1").returncode == 1
 
@@ -266,7 +266,7 @@ def test_a_failure_names_its_case_by_what_varies(folder: Path) -> None:
     (folder / "plan.yaml").write_text(plan.replace("address: 127.0.0.1", "address: 192.0.2.1"))
     done = railgauge(folder, "run", "plan.yaml")
     assert done.returncode == 1
-    assert "stream loop datagram=1460 replication 2" in done.stderr
+    assert "stream: loop · datagram 1460, replication 2" in done.stderr
 
 
 def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:

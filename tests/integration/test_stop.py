@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sqlite3
 import subprocess
@@ -85,3 +86,66 @@ def _stored(folder: Path, rows: str) -> int:
         except sqlite3.OperationalError:
             return 0
     return int(count)
+
+
+STANDING = """\
+railgauge: 1
+name: standing
+hosts:
+  here: {address: 127.0.0.1, transport: local}
+  there: {address: 127.0.0.2, transport: local}
+links: {pair: {from: here, to: there}}
+tests:
+  - name: counted
+    engine: tcp
+    set: {mode: latency, count: 1000000000}
+    replications: 1
+    limit: 2s
+  - name: foreign
+    engine: command
+    hosts: [here]
+    set: {command: COMMAND}
+    replications: 1
+    limit: 2s
+"""
+
+
+def test_what_stands_still_is_ended_at_its_limit(tmp_path: Path) -> None:
+    plan = STANDING.replace("COMMAND", "sh -c 'kill -STOP $$'")
+    (tmp_path / "plan.yaml").write_text(plan)
+    controller = command_line.Popen(
+        [*command_line.COMMAND, "run", "plan.yaml"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        while len(ends := engines_of(controller.pid)) < 2:
+            assert controller.poll() is None, controller.communicate()[0]
+            time.sleep(0.02)
+        for end in ends:
+            os.kill(end, signal.SIGSTOP)
+        output = controller.communicate(timeout=120)[0]
+    finally:
+        controller.kill()
+        controller.communicate()
+    assert controller.returncode == 1, output
+    with contextlib.closing(sqlite3.connect(tmp_path / "railgauge.db")) as connection:
+        failed = connection.execute("SELECT status, error_code FROM replication").fetchall()
+    assert failed == [("failed", "no-answer")] * 2
+    assert output.count("said nothing for 2 s") == 2
+    assert not any(Path(f"/proc/{end}").exists() for end in ends)
+
+
+def engines_of(controller: int) -> list[int]:
+    """Return the rail-tcp that the controller has started."""
+    found = []
+    for children in Path(f"/proc/{controller}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += [
+                int(child)
+                for child in children.read_text().split()
+                if Path(f"/proc/{child}/comm").read_text() == "rail-tcp\n"
+            ]
+    return found

@@ -22,6 +22,9 @@ from railgauge.base.stop_signals import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
+    "init": ("starting", "init", "Write a plan and a hosts file to begin with."),
+    "plans": ("starting", "list_plans", "List the plans that ship, or copy one."),
+    "reports": ("starting", "list_reports", "List the reports that ship, or copy one."),
     "check": ("planning", "check", "Validate a plan and say what it would run."),
     "run": ("running", "run", "Run a plan and print its table."),
     "resume": ("running", "resume", "Go on with a run that was stopped."),

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from railgauge.base.characters import visible
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -22,7 +23,7 @@ def baseline() -> None:
 
 @baseline.command("set")
 @click.argument("name")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=int)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=RunNumber())
 @click.option("--description", default="", metavar="TEXT", help="What these runs are.")
 @click.option("--replace", is_flag=True, help="Put these runs in the place of the name's others.")
 @database

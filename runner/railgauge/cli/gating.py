@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from railgauge.base.errors import EnvironmentFailedError, InterruptedRunError
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.notifying import command_line, notify
 from railgauge.cli.options import (
@@ -58,7 +59,7 @@ class _Outcome(NamedTuple):
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=ShippedFile("plans"))
 @hosts
 @click.option(
     "--baseline", metavar="NAME", help="What to compare with.  [default: the plan's name]"

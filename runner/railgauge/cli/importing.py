@@ -12,12 +12,8 @@ from railgauge.base.units import parse_moment
 from railgauge.cli.options import database, labels
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
-from railgauge.exchange.importing.csv_import import (
-    CsvMapping,
-    import_csv,
-    parse_binding,
-    parse_setting,
-)
+from railgauge.exchange.importing.csv_import import import_csv
+from railgauge.exchange.importing.csv_mapping import CsvMapping, parse_binding, parse_setting
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
 from railgauge.plan.catalogue import load_catalogue

@@ -17,6 +17,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 database = click.option(
     "--db",
     "where",
+    is_eager=True,  # Where `latest` is looked up.
     envvar="RAILGAUGE_DB",
     default="railgauge.db",
     show_default=True,

@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
+from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
@@ -20,7 +22,7 @@ from railgauge.stats import FEWEST
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=ShippedFile("plans"))
 @hosts
 @database
 @allow_large
@@ -56,14 +58,15 @@ def _lines(
     for expanded in tests:
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
-            f"× {_replications(expanded.test)}, {expanded.test.order}"
+            f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
+            f"{span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
         f"{_range(least.rounds, most.rounds)} rounds"
     )
     yield (
-        f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
+        f"about {_range(span(least.seconds), span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
         f"{'' if earlier is None else f' (as run {earlier} took)'}"
     )
@@ -89,6 +92,7 @@ def _as_json(
                 "least_replications": soonest(expanded.test),
                 "until": expanded.test.rule.rule if expanded.test.rule else None,
                 "order": expanded.test.order,
+                "limit": _limit(loaded, expanded),
             }
             for expanded in tests
         ],
@@ -103,6 +107,12 @@ def _as_json(
         "budget": loaded.plan.budget,
         "require": loaded.plan.require,
     }
+
+
+def _limit(loaded: LoadedPlan, expanded: ExpandedTest) -> float:
+    """Return after how many seconds at most a replication of the test has failed."""
+    engine, limit = loaded.catalogue.engine(expanded.test.engine), expanded.test.limit
+    return max((patience_for(engine, case, limit) for case in expanded.cases), default=0.0)
 
 
 def _count(tests: Sequence[ExpandedTest]) -> int:
@@ -125,10 +135,11 @@ def _range(least: object, most: object) -> str:
 
 def _at_most(budget: float | None, seconds: float) -> str:
     """Return what the plan's budget cuts off."""
-    return f", but ends after {_span(budget)}" if budget is not None and budget < seconds else ""
+    return f", but ends after {span(budget)}" if budget is not None and budget < seconds else ""
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return how a sentence says so many seconds: `43 s`, `6 min`, `2.5 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = seconds / 60

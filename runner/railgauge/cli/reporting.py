@@ -10,6 +10,7 @@ import click
 
 from railgauge.base.errors import InputError
 from railgauge.base.suggestion import suggest_or_list
+from railgauge.cli.argument_types import RunNumber, ShippedFile, latest_run
 from railgauge.cli.options import database
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
@@ -19,14 +20,27 @@ from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
 
+with_appendix = click.option(
+    "--appendix",
+    is_flag=True,
+    help="Show at the end how everything was measured, and on which machines.",
+)
+picture_terminal = click.option(
+    "--pictures",
+    type=click.Choice(PICTURES),
+    default="auto",
+    show_default=True,
+    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
+)
+
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+@click.argument("runs", metavar="[RUN]...", type=RunNumber(), nargs=-1)
 @click.option(
     "--spec",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="What to show (reports/*.yaml); by default a table for each test.",
+    type=ShippedFile("reports"),
+    metavar="NAME-or-FILE",
+    help="What to show: a shipped report or a file; by default a table for each test.",
 )
 @click.option(
     "--out",
@@ -45,18 +59,8 @@ from railgauge.store import Store
     metavar="N",
     help="At most so many pages of cases, those with suspect replications first.",
 )
-@click.option(
-    "--appendix",
-    is_flag=True,
-    help="Tell how everything was measured, and on which machines, at the report's end.",
-)
-@click.option(
-    "--pictures",
-    type=click.Choice(PICTURES),
-    default="auto",
-    show_default=True,
-    help="How gnuplot draws for LaTeX; by default cairolatex where it can, else pict2e.",
-)
+@with_appendix
+@picture_terminal
 @click.option(
     "--by",
     default="",
@@ -81,7 +85,7 @@ def report(
     with Store.open(where, create=False) as store:
         files = write_report(
             store,
-            runs or [_latest(store)],
+            runs or [latest_run(store)],
             definition,
             out,
             catalogue=catalogue,
@@ -93,10 +97,3 @@ def report(
     # A page, a plot and its data for each case: their names would hide the others.
     for folder, count in Counter(file.parent for file in files if file.parent != out).items():
         click.echo(f"{folder}/ ({count} file{'s' * (count > 1)})")
-
-
-def _latest(store: Store) -> int:
-    runs = store.run_ids()
-    if not runs:
-        raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
-    return runs[-1]

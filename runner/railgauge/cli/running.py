@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
 
+from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
 from railgauge.cli.tables import default_text
 from railgauge.run.job import Finished, Request
@@ -19,7 +19,7 @@ from railgauge.run.stopping import unsettled_lines
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plan", type=ShippedFile("plans"))
 @hosts
 @database
 @allow_large
@@ -36,7 +36,7 @@ def run(**options: Any) -> int:
 
 
 @click.command()
-@click.argument("run", type=int)
+@click.argument("run", type=RunNumber())
 @database
 @margin
 @wait

@@ -13,6 +13,13 @@ from railgauge.plan.catalogue.argument_text import plain
 from railgauge.plan.catalogue.external import RANKS
 from railgauge.plan.catalogue.program import Program, expand, fill
 
+# What starts an MPI program looks at its allocation, its user's settings and the ssh agent.
+_MPI_VARIABLES = ",".join(
+    (
+        *("SLURM_*", "OMPI_*", "PMI*", "PRTE_*", "OPAL_*", "MPICH_*", "MPIR_*", "HYDRA_*"),
+        *("I_MPI_*", "UCX_*", "FI_*", "SSH_AUTH_SOCK", "KRB5CCNAME"),
+    )
+)
 # Linux takes 128 KiB an argument; of a list as long as that the target alone is named.
 _LONGEST = 100_000
 
@@ -24,7 +31,8 @@ class Terms:
     `control_port` (0: any), all test `addresses` of the plan's hosts, and the `link_rate` in bit/s
     where the plan knows it. `at` are the addresses for test traffic of the hosts that measure, the
     client's first or in the order of their ranks, `names` what the MPI `launcher` calls them, and
-    `watch` the names of the watchers on each of them, who know this launch by its number.
+    `watch` the names of the watchers on each of them, who know this launch by its number. Each
+    replication has `limit` seconds (None: as many as its engine may need).
     """
 
     control_port: int = 0
@@ -35,6 +43,7 @@ class Terms:
     launcher: Launcher = field(default_factory=Launcher)
     watch: tuple[str, ...] = ()
     launch: int = 0
+    limit: float | None = None
 
     def watch_option(self, place: int) -> list[str]:
         """Return how the engine on the host at `place` is given its watchers, if it has any."""
@@ -170,6 +179,8 @@ def executor_argv(
         *terms.watch_option(0),
         *([f"--files={len(program.files)}"] if files else []),
         *([f"--output-file={program.output}"] if program.output else []),
+        *([f"--work-in={fill(program.work_in, written)}"] if program.work_in else []),
+        *([f"--environment={_MPI_VARIABLES}"] if program.mpi else []),
         "--",
         *files,
         *start,

@@ -117,8 +117,9 @@ def _server_failure(server: RunningProgram) -> str:
 def _silent(program: RunningProgram, patience: float) -> EngineError:
     return EngineError(
         "no-answer",
-        f"the engine on {program.host} said nothing for {patience:.0f} s and was ended: "
-        "is the host overloaded, or a firewall between the two?",
+        f"the engine on {program.host} said nothing for {patience:g} s and was ended: is the host "
+        "overloaded, or a firewall between the two? If it needs longer, give its test a longer "
+        "'limit'",
     )
 
 

@@ -12,10 +12,8 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
     """Return what the plan says of a launch beside its case."""
     case = dispatch.case
     link = plan.links.get(case.link) if not case.members and case.server is not None else None
-    if link is not None:
-        network = link.network
-    else:
-        network = next(test.network for test in plan.tests if test.name == dispatch.test)
+    test = next(test for test in plan.tests if test.name == dispatch.test)
+    network = link.network if link is not None else test.network
     hosts = [plan.hosts[name] for name in dispatch.hosts]
     mpi = plan.mpi or Mpi()
     return Terms(
@@ -25,4 +23,5 @@ def launch_terms(plan: Plan, dispatch: Dispatch) -> Terms:
         tuple(host.address_on(network) for host in hosts),
         tuple(host.node_name for host in hosts),
         Launcher(mpi.launcher or launcher_of(hosts), mpi.agent, mpi.prefix or ""),
+        limit=test.limit,
     )

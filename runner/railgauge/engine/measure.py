@@ -132,7 +132,7 @@ def _start(
     """Start what the engine needs and return the client's events; `stack` ends the programs."""
     if engine.program is not None:
         return _start_program(engine, case, count, sites, terms, programs, stack)
-    patience = patience_for(engine, case)
+    patience = patience_for(engine, case, terms.limit)
     deadline = _START_SECONDS + count * patience
     secret: str | None = None
     port: int | None = None
@@ -169,7 +169,7 @@ def _start_program(
 ) -> Iterator[Event]:
     """Start somebody else's program, with its server first if it has one."""
     assert engine.program is not None
-    patience = patience_for(engine, case)
+    patience = patience_for(engine, case, terms.limit)
     server: RunningProgram | None = None
     port: int | None = None
     if engine.program.server:

@@ -8,8 +8,9 @@ from railgauge.plan.catalogue import EngineInfo
 # Beyond a replication's own duration: set-up, results, and what lies in the socket buffers, which
 # takes its time over a slow link (10 MiB at 1 Mbit/s: 84 s).
 _GRACE_SECONDS = 120.0
-# A replication bounded by a count or an amount may take long; a whole day without a word is a hang.
-_COUNTED_SECONDS = 86_400.0
+# How long a replication takes that is bounded by a count or an amount, or that somebody else's
+# program measures, is unknown: a plan says so where it is more.
+_COUNTED_SECONDS = 3_600.0
 # Files that are filled before the first replication and brought to the device after each: at the
 # least so many bytes a second.
 _LEAST_DISK_RATE = 10e6
@@ -20,8 +21,13 @@ _LEAST_MESSAGES = 4
 _LEAST_RATE = 100e6
 
 
-def patience_for(engine: EngineInfo, case: Case) -> float:
-    """Return the seconds within which each line of `case`'s launch must come."""
+def patience_for(engine: EngineInfo, case: Case, limit: float | None = None) -> float:
+    """Return the seconds within which each line of `case`'s launch must come.
+
+    The plan may say it: `limit`.
+    """
+    if limit is not None:
+        return limit
     parameters = case.parameters
     warmup = float(parameters.get("warmup", 0))
     if engine.has_effect("pair_time", parameters):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    Field,
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
@@ -16,6 +17,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from railgauge.base import units
+from railgauge.base.hostlist import is_hostlist
 from railgauge.plan.validation import Scalar, describe
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -102,6 +104,10 @@ def _not_empty(values: list[Any]) -> list[Any]:
     return values
 
 
+def _hostlist_to_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) and is_hostlist(value) else value
+
+
 def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
     """Leave a range alone: only its parameter knows what the values in it may be."""
     return value if isinstance(value, dict) else to_list(value)
@@ -109,6 +115,11 @@ def _list_or_range(value: Any, to_list: ValidatorFunctionWrapHandler) -> Any:
 
 Label = Annotated[str, AfterValidator(_label)]
 Labels = Annotated[list[Label], AfterValidator(_not_empty)]
+# Hosts and groups: a list of names and hostlists, or one hostlist alone.
+_Hostlist = Annotated[str, Field(pattern=r"\[", description="a hostlist, as n[1-4,7]")]
+Members = Annotated[
+    Labels, BeforeValidator(_hostlist_to_list, json_schema_input_type=Labels | _Hostlist)
+]
 _SCALAR: JsonDict = {"type": ["string", "number", "boolean"]}
 _NUMBER: JsonDict = {"type": ["string", "number"]}
 # A list of values or, as a dict, a range (plan/ranges.py).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 
+from railgauge.base.hostlist import expand_hostlist, is_hostlist
 from railgauge.plan.links import ALL
 from railgauge.plan.sources import PlanSource, unknown
 
@@ -49,15 +50,35 @@ class Groups:
         return tuple(members) if sound else None
 
     def member(self, name: str, source: PlanSource, *loc: str | int) -> tuple[str, ...] | None:
-        """Return the hosts that `name`, at `loc`, stands for; None as `members` does."""
+        """Return the hosts that `name`, at `loc`, stands for; None as `members` does.
+
+        A hostlist stands for its hosts.
+        """
+        if is_hostlist(name):
+            return self._listed(name, source, *loc)
         if name not in self._names:
             source.report(unknown("host or group", name, self._names), *loc)
         return self._alone.get(name) or self.hosts.get(name)
 
+    def _listed(self, hostlist: str, source: PlanSource, *loc: str | int) -> tuple[str, ...] | None:
+        try:
+            names = dict.fromkeys(expand_hostlist(hostlist))
+        except ValueError as error:
+            source.report(str(error), *loc)
+            return None
+        if missing := [name for name in names if name not in self._alone]:
+            reason = unknown("host", missing[0], self._alone)
+            source.report(f"hostlist {hostlist!r}: {reason}", *loc)
+            return None
+        return tuple(names)
+
     def _add(self, source: PlanSource) -> None:
         for name in source.groups:
             loc = ("groups", name)
-            if name == ALL:
+            if is_hostlist(name):
+                message = f"{name!r} is a hostlist: choose another name, and write that in its list"
+                source.report(message, *loc, key=True)
+            elif name == ALL:
                 message = "'all' always stands for all hosts: choose another name"
                 source.report(message, *loc, key=True)
             elif name in self._alone:

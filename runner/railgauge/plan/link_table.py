@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from railgauge.base import units
+from railgauge.base.hostlist import is_hostlist
 from railgauge.plan.equipment import DevicePort
 from railgauge.plan.groups import Groups
 from railgauge.plan.links import Link, Star, WrittenLink
@@ -144,8 +145,9 @@ class LinkTable:
         if name in self._hosts:
             return True
         reason = unknown("host", name, self._hosts)
-        if name in self._groups.hosts:
-            reason = f"{name!r} is a group: write a host, or the pattern 'between'"
+        if name in self._groups.hosts or is_hostlist(name):
+            kind = "hostlist" if is_hostlist(name) else "group"
+            reason = f"{name!r} is a {kind}: write a host, or the pattern 'between'"
         entry.report(f"link {entry.name!r}: {reason}", *loc)
         return False
 

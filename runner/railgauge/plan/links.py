@@ -19,7 +19,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from railgauge.base.suggestion import suggest
 from railgauge.plan.equipment import DevicePort
-from railgauge.plan.fields import Label, Labels, Rate, Time
+from railgauge.plan.fields import Label, Labels, Members, Rate, Time
 from railgauge.plan.patterns import OF_HOSTS
 from railgauge.plan.validation import StrictModel
 
@@ -63,7 +63,7 @@ class Star(StrictModel):
     """Links of each of the `hosts` with the one in the centre, both ways."""
 
     centre: Label
-    hosts: Labels = Field(default=[ALL])
+    hosts: Members = Field(default=[ALL])
 
 
 class WrittenLink(StrictModel):
@@ -78,8 +78,8 @@ class WrittenLink(StrictModel):
 
     client: Label | None = Field(default=None, alias="from")
     server: Label | None = Field(default=None, alias="to")
-    all_pairs: Labels | None = Field(default=None, alias="all-pairs")
-    ring: Labels | None = None
+    all_pairs: Members | None = Field(default=None, alias="all-pairs")
+    ring: Members | None = None
     star: Star | None = None
     between: Annotated[Labels, AfterValidator(_two_or_more)] | None = None
     rate: Rate = None

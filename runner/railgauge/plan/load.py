@@ -15,13 +15,14 @@ from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.suggestion import suggest
 from railgauge.plan.allocated import Allocated, NodeNames
 from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
+from railgauge.plan.hostlists import write_out
 from railgauge.plan.model import Plan, Test
 from railgauge.plan.places import read_places
 from railgauge.plan.replication_rule import judged_metrics
 from railgauge.plan.space import Place, Space, SpaceReader
 from railgauge.plan.topology import Topology, read_topology
-from railgauge.plan.validation import Mistake, attempt
-from railgauge.plan.yamlfile import Document, load, loads, why_unreadable
+from railgauge.plan.validation import attempt
+from railgauge.plan.yamlfile import Document, Mistake, load, loads, why_unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _read(
     written: Document, directory: Path, allocated: Allocated, hosts: Path | None
 ) -> LoadedPlan:
     document = written if hosts is None else _with_hosts_file(written, hosts.resolve())
-    document = allocated.fill(document)
+    document = write_out(allocated.fill(document))
     reader = _Reader(document, directory, allocated, hosts)
     plan, mistakes = attempt(document, Plan)
     if plan is None:

@@ -18,6 +18,7 @@ from railgauge.plan.fields import (
     Folder,
     Label,
     Labels,
+    Members,
     Namespace,
     OneOrMore,
     Slug,
@@ -137,7 +138,7 @@ class HostsFile(StrictModel):
     hosts: Annotated[dict[Label, Host], OrAllocation()] = Field(min_length=1)
     equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
-    groups: dict[Label, Labels] = Field(default={})
+    groups: dict[Label, Members] = Field(default={})
     mpi: Mpi = Field(default=Mpi())
 
 
@@ -146,7 +147,8 @@ class Test(StrictModel):
 
     Of groups, the hosts' addresses on `network` are used (a link says itself which one it is on).
     `system_log` None keeps none; `soak` measures the CPUs' load by what soakers lose to it. The
-    order of a test with a rule for its replications is random unless it says another.
+    order of a test with a rule for its replications is random unless it says another. A replication
+    that takes longer than `limit` seconds has failed; None: what its engine may need at most.
     """
 
     __test__ = False  # Not one of pytest's.
@@ -154,7 +156,7 @@ class Test(StrictModel):
     name: Label
     engine: str
     links: Labels | None = None
-    hosts: Labels | None = None
+    hosts: Members | None = None
     groups: Labels | None = None
     network: Label | None = None
     set: dict[str, Scalar] = Field(default={})
@@ -165,6 +167,7 @@ class Test(StrictModel):
     order: Literal["sequential", "interleaved", "random"] = "interleaved"
     system_log: OrOff = SystemLogging()
     soak: bool = False
+    limit: Annotated[Time, Field(gt=0)] | None = None
 
     @property
     def rule(self) -> Replications | None:
@@ -226,7 +229,7 @@ class Plan(StrictModel):
     hosts_file: str | None = None
     equipment: dict[Device, Equipment] = Field(default={})
     links: dict[Label, LinkEntry] = Field(default={})
-    groups: dict[Label, Labels] = Field(default={})
+    groups: dict[Label, Members] = Field(default={})
     mpi: Mpi | None = None
     engines: list[str] = Field(default=[])
     tests: list[Test] = Field(min_length=1)

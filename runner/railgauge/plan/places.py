@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain, permutations
 from typing import Any
 
+from railgauge.base.hostlist import expand_hostlist, is_hostlist
 from railgauge.plan.catalogue import EngineInfo, Value
 from railgauge.plan.links import ALL
 from railgauge.plan.model import Test, launcher_of
@@ -186,14 +187,22 @@ class _Reader:
             if not link_names:
                 self._unknown("link", name, {**self._topology.link_sets, **links}, kind, number)
         elif kind == "hosts":
-            if name in hosts:
-                yield Place(name, name, None)
-            else:
-                self._unknown("host", name, hosts, kind, number)
+            for host in self._listed(name, number):
+                if host in hosts:
+                    yield Place(host, host, None)
+                else:
+                    self._unknown("host", host, hosts, kind, number)
         elif name in groups:
             yield from self._group(name, groups[name], number)
         else:
             self._unknown("group", name, groups, kind, number)
+
+    def _listed(self, name: str, number: int) -> list[str]:
+        try:
+            return expand_hostlist(name) if is_hostlist(name) else [name]
+        except ValueError as error:
+            self._report(str(error), "hosts", number)
+            return []
 
     def _group(self, name: str, members: Sequence[str], number: int) -> Iterator[Place]:
         network = self._test.network

@@ -11,6 +11,7 @@ from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
+from railgauge.plan.hostlists import write_out
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
@@ -63,8 +64,7 @@ def read_topology(
         own.report(f"the hosts file {str(path)!r} {reason}", "hosts_file")
         return Topology(problems=tuple(own.problems))
     try:
-        shared_document = allocated.fill(load(path))
-        shared = validate(shared_document, HostsFile)
+        shared_document, shared = _load_hosts(path, allocated)
     except FileProblems as error:
         return Topology(problems=tuple(error.problems))
     sources = [_source(shared_document, shared), own]
@@ -73,12 +73,16 @@ def read_topology(
 
 def read_hosts_file(path: Path) -> Topology:
     """Return the topology of the hosts file at `path`; FileProblems with all its mistakes."""
-    document = Allocated().fill(load(path))
-    shared = validate(document, HostsFile)
+    document, shared = _load_hosts(path, Allocated())
     topology = _topology(document, shared.hosts, [_source(document, shared)], shared.mpi)
     if topology.problems:
         raise FileProblems(topology.problems)
     return topology
+
+
+def _load_hosts(path: Path, allocated: Allocated) -> tuple[Document, HostsFile]:
+    document = write_out(allocated.fill(load(path)))
+    return document, validate(document, HostsFile)
 
 
 def _source(document: Document, shared: HostsFile) -> PlanSource:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import UnionType
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
@@ -19,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.base.suggestion import suggest
-from railgauge.plan.yamlfile import Document
+from railgauge.plan.yamlfile import Document, Mistake
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -62,14 +61,6 @@ class Reporter(Protocol):
         """Note it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A problem and the keys and indices that lead to it."""
-
-    loc: tuple[str | int, ...]
-    problem: Problem
-
-
 def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]]:
     """Return the document's data as a `model` or, where it is wrong, None and why."""
     missing_values = {
@@ -80,9 +71,11 @@ def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]
     }
     try:
         value = model.model_validate(document.data)
-        return (None, list(missing_values.values())) if missing_values else (value, [])
+        mistakes = [*document.mistakes, *missing_values.values()]
+        return (None, mistakes) if mistakes else (value, [])
     except ValidationError as error:
         return None, [
+            *document.mistakes,
             *missing_values.values(),
             *(
                 Mistake(detail["loc"], _problem(document, model, detail))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import re
 import stat
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,11 @@ _SYNTAX: tuple[tuple[str, str, bool], ...] = (
     ),
     ("cannot start any token", "text can't begin with this character: put it in quotes", False),
     ("unexpected end of stream", "this quote is never closed: close it", True),
-    ("',' or ']'", "this '[' is not closed, or a ',' is missing: write [a, b]", True),
+    (
+        "',' or ']'",
+        "this '[' is not closed, or a ',' is missing: write [a, b], and a hostlist in quotes",
+        True,
+    ),
     ("',' or '}'", "this '{' is not closed, or a ',' is missing: write {a: 1, b: 2}", True),
     ("Unicode character", "an escape stands for no character (\\0 or half of a pair)", True),
     ("escape character", "unknown escape in double quotes: write \\\\ for a backslash", False),
@@ -84,13 +89,25 @@ class _Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistake:
+    """A problem and the keys and indices that lead to it."""
+
+    loc: tuple[str | int, ...]
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
-    """A file's content as dicts, lists, text, numbers, booleans and None, and where each stands."""
+    """A file's content as dicts, lists, text, numbers, booleans and None, and where each stands.
+
+    `data` is without what its `mistakes` are about, so that the rest can be checked, too.
+    """
 
     path: str
     data: Any
     text: str
     _root: _Node
+    mistakes: tuple[Mistake, ...] = ()
 
     def problem(self, loc: Sequence[str | int], message: str, *, key: bool = False) -> Problem:
         """Return a problem at the value at `loc` (or at its key).
@@ -107,6 +124,26 @@ class Document:
             else:
                 break
         return Problem(self.path, node.line, node.column, message)
+
+    def with_entries(
+        self, key: str, entries: Mapping[str, tuple[str, Any]], mistakes: Iterable[Mistake]
+    ) -> Document:
+        """Return it with other entries under `key`, and more mistakes.
+
+        Each entry has the name of the one that it was written as, where its problems stand.
+        """
+        root, node = copy(self._root), copy(self._root.children[key])
+        written = {name: original for name, (original, _) in entries.items()}
+        node.children = {name: node.children[original] for name, original in written.items()}
+        node.keys = {name: node.keys[original] for name, original in written.items()}
+        root.children = {**root.children, key: node}
+        values = {name: value for name, (_, value) in entries.items()}
+        return replace(
+            self,
+            data={**self.data, key: values},
+            _root=root,
+            mistakes=(*self.mistakes, *mistakes),
+        )
 
 
 def why_unreadable(path: Path) -> str:
@@ -155,7 +192,10 @@ def load(path: Path) -> Document:
 
 
 def loads(text: str, name: str) -> Document:
-    """Return what `text` says; FileProblems, under the file name `name`, with every mistake."""
+    """Return what `text` says; FileProblems, under the file name `name`, with every mistake.
+
+    A key that is there twice is a mistake of the document: the rest of it can be read.
+    """
     problems = list(_character_problems(text, name))
     if problems:
         raise FileProblems(problems)
@@ -164,15 +204,16 @@ def loads(text: str, name: str) -> Document:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.take(event)
     except yaml.YAMLError as error:
-        raise FileProblems([*builder.problems, _syntax_problem(name, error)]) from error
+        doubles = [mistake.problem for mistake in builder.doubles]
+        raise FileProblems([*builder.problems, *doubles, _syntax_problem(name, error)]) from error
     root = builder.root
     if root is None or (root.value is None and root.plain):
         raise _fatal(name, 1, 1, "the file is empty: it needs keys such as 'name: value'")
     if not isinstance(root.value, dict):
         builder.report(root, "the file must consist of keys such as 'name: value'")
     if builder.problems:
-        raise FileProblems(builder.problems)
-    return Document(name, root.value, text, root)
+        raise FileProblems([*builder.problems, *(mistake.problem for mistake in builder.doubles)])
+    return Document(name, root.value, text, root, tuple(builder.doubles))
 
 
 class _Builder:
@@ -181,6 +222,7 @@ class _Builder:
     def __init__(self, name: str) -> None:
         self.name = name
         self.problems: list[Problem] = []
+        self.doubles: list[Mistake] = []
         self.root: _Node | None = None
         self._stack: list[_Node] = []
         self._pending: list[_Node | None] = []  # For each open mapping the key without a value.
@@ -288,7 +330,8 @@ class _Builder:
         name = key.value
         if name in parent.keys:
             first = parent.keys[name].line
-            self.report(key, f"key {name!r} is already on line {first}: keep one of the two")
+            message = f"key {name!r} is already on line {first}: keep one of the two"
+            self.doubles.append(Mistake((), Problem(self.name, key.line, key.column, message)))
             return
         parent.value[name] = node.value
         parent.children[name] = node

@@ -98,7 +98,7 @@ class _Progress(ABC):
         kinds = {(suspicion.code, suspicion.host) for suspicion in outcome.suspicions}
         for suspicion in outcome.suspicions:
             if (suspicion.code, suspicion.host) not in self._suspected:
-                subject = f"{name} replication {outcome.replication}"
+                subject = f"{name}, replication {outcome.replication}"
                 text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
                 self._print(text, "yellow")
         self._suspected |= kinds
@@ -243,7 +243,7 @@ class LiveProgress(_Progress):
 def failure(name: str, outcome: Outcome) -> str:
     """Return the sentence for a failed replication of the case called `name`."""
     return (
-        f"failed: {name} replication {outcome.replication}: "
+        f"failed: {name}, replication {outcome.replication}: "
         f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
     )
 

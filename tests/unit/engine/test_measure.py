@@ -409,8 +409,8 @@ def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
     [
         ({"duration": 10.0}, 30 + 2 * 130),
         ({"duration": 10.0, "warmup": 5.0}, 30 + 2 * 135),
-        ({"duration": 10.0, "count": 7}, 30 + 2 * 86_400),
-        ({"duration": 10.0, "mode": "file"}, 30 + 2 * 86_400),
+        ({"duration": 10.0, "count": 7}, 30 + 2 * 3_600),
+        ({"duration": 10.0, "mode": "file"}, 30 + 2 * 3_600),
         # Where a count has no effect it ends nothing.
         ({"duration": 10.0, "count": 7, "mode": "generator"}, 30 + 2 * 130),
     ],

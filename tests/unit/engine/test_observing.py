@@ -172,6 +172,20 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
     )
 
 
+def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for_ever() -> None:
+    transport = FakeTransport("b", {"rail-watch": lost_watcher})
+    which = replace(
+        scene({"system_log": {}}), watchers={"b": Watcher(transport, "/engines", "name", 1.0)}
+    )
+    # Both names are of one machine, which has one watcher.
+    both = replace(which, machines={"a": "b", "b": "b"})
+    for _ in range(8):
+        assert both.watchers["b"].log(1, 1) is None  # it has ended
+        both.renew_watchers(dispatch())
+    names = [next(word for word in each.argv if "marks" in word) for each in transport.started]
+    assert names == ["--marks=name", *(f"--marks=name-{number}" for number in range(2, 6))]
+
+
 @pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])
 def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
     bare = Outcome(1, 5.0, {}, **outcome)

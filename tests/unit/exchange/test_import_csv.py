@@ -12,10 +12,10 @@ import pytest
 from tests.support import FIXTURES
 
 from railgauge.base.errors import FileProblems, InputError
-from railgauge.exchange.importing.csv_import import (
+from railgauge.exchange.importing.csv_import import import_csv
+from railgauge.exchange.importing.csv_mapping import (
     Binding,
     CsvMapping,
-    import_csv,
     parse_binding,
     parse_setting,
 )

@@ -76,6 +76,14 @@ def test_duplicate_key_is_reported_with_both_lines() -> None:
     ]
 
 
+def test_a_duplicate_key_hides_no_other_mistake() -> None:
+    text = PLAN.replace("name: fabric", "name: a\nname: b").replace("sockbuf:", "sokbuf:")
+    assert mistakes(text) == [
+        "p.yaml:3:1: key 'name' is already on line 2: keep one of the two",
+        "p.yaml:15:7: unknown parameter 'sokbuf' of engine udp: did you mean 'sockbuf'?",
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [

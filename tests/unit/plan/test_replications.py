@@ -170,6 +170,11 @@ def test_check_counts_what_a_rule_takes_to_end_a_case_at_all(tmp_path: Path) -> 
     assert "2 cases × 6 replications, until ci95(median) <= 1%, random" in said
 
 
+def test_check_says_how_long_a_replication_may_take(tmp_path: Path) -> None:
+    assert "interleaved, each within 2 min" in check(tmp_path)
+    assert "interleaved, each within 3.0 h" in check(tmp_path, "    limit: 3h")
+
+
 def test_check_knows_that_a_span_takes_its_time_and_a_budget_cuts_it(tmp_path: Path) -> None:
     rule = "{min: 10, max: 30, until: ci95 <= 1%, span: 1h}"
     said = check(tmp_path, f"    replications: {rule}", "budget: 30min")

@@ -160,3 +160,87 @@ def test_the_shipped_example_of_patterns_and_networks_is_valid() -> None:
     assert set(topology.link_sets) == {"fabric", "ring", "hub", "racks"}
     assert {link.network for link in topology.links.values()} == {None, "ib0"}
     assert topology.groups["all"] == tuple(topology.hosts)
+
+
+LISTED = """\
+hosts:
+  n[1-3]: {address: "10.0.0.[7,9,8]", networks: {ib: "10.9.0.[1-3]"}, ssh: "me@n[1-3].site:22"}
+  gw: {address: fd00::1, ssh: "[fd00::1]:22"}
+groups:
+  two: n[1-2]
+  some:
+    - n[2,1]
+    - gw
+links:
+  ring: {ring: "n[1-2]"}
+  racks: {between: ["n[1-2]", gw]}
+"""
+
+
+def listed(tmp_path: Path, text: str) -> Topology:
+    (tmp_path / "h.yaml").write_text(text)
+    return read_hosts_file(tmp_path / "h.yaml")
+
+
+def test_a_hostlist_is_as_many_hosts_whose_texts_go_along(tmp_path: Path) -> None:
+    topology = listed(tmp_path, LISTED)
+    assert {name: (host.address, host.ssh) for name, host in topology.hosts.items()} == {
+        "n1": ("10.0.0.7", "me@n1.site:22"),
+        "n2": ("10.0.0.9", "me@n2.site:22"),
+        "n3": ("10.0.0.8", "me@n3.site:22"),
+        "gw": ("fd00::1", "[fd00::1]:22"),
+    }
+    assert topology.hosts["n3"].networks == {"ib": "10.9.0.3"}
+    assert topology.groups["two"] == ("n1", "n2")
+    assert topology.groups["some"] == ("n2", "n1", "gw")
+    assert topology.link_sets["ring"] == ("n1→n2", "n2→n1")
+    assert topology.link_sets["racks"] == ("n1→gw", "n2→gw", "gw→n1", "gw→n2")
+
+
+def test_a_test_names_its_hosts_by_hostlists(tmp_path: Path) -> None:
+    text = 'tests: [{name: t, engine: cpu, hosts: "n[3,1]"}]\n'
+    plan = load_plan_text(f"railgauge: 1\nname: p\n{LISTED}{text}", "p.yaml", tmp_path)
+    assert [case.link for case in expand(plan)[0].cases] == ["n3", "n1"]
+
+
+def test_every_mistake_in_a_hostlist_has_its_place(tmp_path: Path) -> None:
+    text = """\
+hosts:
+  a[1-2]: {address: "10.0.0.[1-3]", ssh: "a[1-2]"}
+  b[1-2]: {address: 10.0.0.1, ssh: "b[1-2]"}
+  c[2-1]: {address: 10.0.0.1, ssh: c}
+  d1: {address: 10.0.0.1, ssh: d, port: 2}
+  d[1-2]: {address: "10.0.0.[1-2]", ssh: "d[1-2]"}
+  e[1-2]: {address: "10.0.0.[1-2]", ssh: "e[1-2]", port: 1}
+"""
+    with pytest.raises(FileProblems) as caught:
+        listed(tmp_path, text)
+    places = [f"{each.line}:{each.column}: {each.message}" for each in caught.value.problems]
+    assert places[:2] == [
+        "2:21: '10.0.0.[1-3]' has 3 names, but the hosts here are 2",
+        "3:21: '10.0.0.1' is the same for 2 hosts: write a hostlist",
+    ]
+    assert places[2].startswith("4:3: '2-1' is no range of the hostlist 'c[2-1]'")
+    assert places[3].startswith("5:35: unknown key 'port'")
+    assert places[4] == "6:3: host 'd1' is here twice: keep one of the two"
+    assert places[5].startswith("7:61: unknown key 'port'")
+    assert len(places) == 6
+
+
+def test_hostlists_of_unknown_hosts_have_their_place(tmp_path: Path) -> None:
+    assert mistakes(
+        tmp_path,
+        """\
+groups:
+  g: a[1-2]
+  h[1]: [a]
+links:
+  x: {from: "a[1]", to: b}
+  y: {all-pairs: ["a[1", b]}
+""",
+    ) == [
+        "6:6: hostlist 'a[1-2]': unknown host 'a1': did you mean 'a'?",
+        "7:3: 'h[1]' is a hostlist: choose another name, and write that in its list",
+        "9:13: link 'x': 'a[1]' is a hostlist: write a host, or the pattern 'between'",
+        "10:19: 'a[1' is no hostlist: write such as n[1-4,7]",
+    ]

@@ -51,10 +51,13 @@ def test_every_value_and_key_knows_where_it_stands() -> None:
 
 
 def test_all_duplicate_keys_are_told_with_the_first_ones_line() -> None:
-    assert mistakes("a: 1\nb:\n  c: 1\n  c: 2\na: 2\n") == [
+    document = loads("a: 1\nb:\n  c: 1\n  c: 2\na: 2\n", "p.yaml")
+    assert [str(mistake.problem) for mistake in document.mistakes] == [
         "p.yaml:4:3: key 'c' is already on line 3: keep one of the two",
         "p.yaml:5:1: key 'a' is already on line 1: keep one of the two",
     ]
+    assert document.data == {"a": 1, "b": {"c": 1}}
+    assert mistakes("a: 1\na: 2\nb: [")[0].startswith("p.yaml:2:1: key 'a'")
 
 
 def test_aliases_share_a_value() -> None:

@@ -16,7 +16,8 @@ import pytest
 from tests.support import FIXTURES
 
 from railgauge.base.assets import folder
-from railgauge.exchange.importing.csv_import import CsvMapping, import_csv, parse_binding
+from railgauge.exchange.importing.csv_import import import_csv
+from railgauge.exchange.importing.csv_mapping import CsvMapping, parse_binding
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import write_report

@@ -47,6 +47,7 @@ class Observing:
         Where something has to happen before and after each, only the first of `numbers` is
         measured.
         """
+        self._scene.renew_watchers(dispatch)
         ports = self._scene.ports(dispatch, programs.pause)
         with contextlib.ExitStack() as stack:
             number = next(self._numbers)

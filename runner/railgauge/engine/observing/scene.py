@@ -52,7 +52,7 @@ class Scene:
     kernels: Mapping[str, str]
     alone: bool
     token: str
-    watchers: Mapping[str, Watcher] = field(default_factory=dict)
+    watchers: dict[str, Watcher] = field(default_factory=dict)
     way: Callable[[Dispatch, str, str], TrafficWay] = lambda *_: TrafficWay(None, 0)
     ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
 
@@ -65,6 +65,11 @@ class Scene:
             engine.parallel and engine.program is not None
         )
         return dispatch.hosts[:1] if alone else dispatch.hosts
+
+    def renew_watchers(self, dispatch: Dispatch) -> None:
+        """Start those again that were lost; no other launch is on these machines."""
+        for machine in {self.machines[host] for host in self.watching(dispatch)}:
+            self.watchers[machine] = self.watchers[machine].renewed()
 
     def watching(self, dispatch: Dispatch) -> dict[str, Watcher]:
         """Return the watcher of each host that measures, of those that have one."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from functools import partial
 
-from railgauge.base.errors import EngineError, EnvironmentFailedError, RailgaugeError
+from railgauge.base.errors import (
+    EngineError,
+    EnvironmentFailedError,
+    HostUnreachableError,
+    RailgaugeError,
+)
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.engine.watch.watch_events import Line, WatchDone, WatchFailed, parse
 from railgauge.engine.watch.watch_record import WatchRecord
@@ -15,6 +21,8 @@ from railgauge.hosts.transport.interface import Process, Transport, end
 _START_SECONDS = 30.0
 # An engine goes on only after its mark was taken; the line about it has to come this far only.
 _LINE_SECONDS = 5.0
+# One that fails this often isn't started again: each time costs the seconds above.
+_MOST_STARTS = 5
 # It ends when its standard input does. Where nobody notices that the controller is gone, it ends
 # then; a run that takes longer has no logs of the rest.
 _LONGEST_SECONDS = 30 * 86_400
@@ -23,18 +31,22 @@ _LONGEST_SECONDS = 30 * 86_400
 class Watcher:
     """A rail-watch that is notified of replications by the engines on its machine, and read here.
 
-    `name` is what the engines find it by. A watcher that is lost gives no more logs, `failure` says
-    why.
+    `name` is what the engines find it by. A watcher that is lost, or was silent once, gives no more
+    logs, `failure` says why.
     """
 
-    def __init__(self, transport: Transport, engines: str, name: str, interval: float) -> None:
+    def __init__(
+        self, transport: Transport, engines: str, name: str, interval: float, starts: int = 1
+    ) -> None:
         """Start one that samples every `interval` s and return when it watches.
 
-        EnvironmentFailedError when that fails, HostUnreachableError when the host is lost.
+        It is the one that takes the place of others after so many `starts`. EnvironmentFailedError
+        when it doesn't start, HostUnreachableError when the host is lost.
         """
-        self.name = name
+        self.name = name if starts == 1 else f"{name}-{starts}"
         self.failure = ""
-        self._host = transport.host
+        self._again = partial(Watcher, transport, engines, name, interval, starts + 1)
+        self._starts = starts
         self._changed = threading.Condition()
         self._record = WatchRecord(transport.host)
         self._process = transport.start(
@@ -42,11 +54,11 @@ class Watcher:
                 f"{engines}/rail-watch",
                 "--json",
                 f"--interval={interval:.9g}s",
-                f"--marks={name}",
+                f"--marks={self.name}",
                 f"--deadline={_LONGEST_SECONDS}s",
             ]
         )
-        self._reader = threading.Thread(target=self._read, name=f"watch {name}", daemon=True)
+        self._reader = threading.Thread(target=self._read, name=f"watch {self.name}", daemon=True)
         self._reader.start()
         with self._changed:
             self._changed.wait_for(lambda: self._record.ready or self.failure, _START_SECONDS)
@@ -68,8 +80,22 @@ class Watcher:
         """Return what was counted during a replication that has ended, None if it isn't known."""
         key = launch, replication
         with self._changed:
-            self._changed.wait_for(lambda: key in self._record.logs or self.failure, _LINE_SECONDS)
+            if not self._changed.wait_for(
+                lambda: key in self._record.logs or self.failure, _LINE_SECONDS
+            ):
+                self.failure = f"rail-watch said nothing for {_LINE_SECONDS:g} s"
             return self._record.logs.pop(key, None)
+
+    def renewed(self) -> Watcher:
+        """Return another in place of one that is lost; itself where that can't be started."""
+        if not self.failure or self._starts >= _MOST_STARTS:
+            return self
+        self.close()
+        try:
+            return self._again()
+        except (EnvironmentFailedError, HostUnreachableError):
+            self._starts = _MOST_STARTS
+            return self
 
     def forget(self, launch: int) -> None:
         """Drop what there is of a launch that is over."""
@@ -109,7 +135,7 @@ class Watcher:
         except RailgaugeError as error:
             reason = str(error)
         with self._changed:
-            self.failure = reason or "rail-watch has ended"
+            self.failure = self.failure or reason or "rail-watch has ended"
             self._changed.notify_all()
 
     def _take(self, line: Line) -> None:

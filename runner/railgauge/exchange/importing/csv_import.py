@@ -8,24 +8,32 @@ then the link's name, `server` None).
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.base.suggestion import suggest
 from railgauge.base.systemlog import SystemLog
-from railgauge.base.units import DISPLAY, parse_moment
+from railgauge.base.units import parse_moment
 from railgauge.engine.outcome import ABSENCES
 from railgauge.exchange.importing.csv_file import CsvCell, CsvFile
+from railgauge.exchange.importing.csv_mapping import (
+    SPREADS,
+    Binding,
+    CsvMapping,
+    check_names,
+    fixed_parameters,
+    parse_count,
+    parse_logged,
+    parse_metric,
+    parse_parameter,
+    unit_scale,
+)
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, ImportedHosts
 from railgauge.exchange.importing.result import ImportResult
-from railgauge.exchange.importing.value_text import parse_number
 from railgauge.plan.cases import Case, Value, case_key
-from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo
+from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.store.records import (
     MetricInfo,
@@ -39,68 +47,8 @@ from railgauge.store.store import Store
 
 # What stands for "no measurement" in a metric's cell, as in the tables of papers.
 BLANK = ("", "---")
-_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 # More are of no help to anybody.
 _MOST_PROBLEMS = 50
-_COUNTS = ("", "1")
-_WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
-# client/stat/interrupts/s: whose log, which counter, of a second.
-_LOGGED = re.compile(r"(client|server)/(\S+)/s")
-# What a published mean may have beside it: the name of a field of PublishedValue.
-_BESIDE = ("stdev", "minimum", "maximum")
-
-
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """Says where `name` (a parameter or metric) stands: `source` is COLUMN or COLUMN:UNIT."""
-
-    name: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class CsvMapping:
-    """What the columns of a CSV file mean.
-
-    `fixed` are parameters with the same value in all rows, as a plan writes them (`mode: stream`).
-    The link is named by a column (`link`) or is `link_name` everywhere. An empty `plan` is
-    the file's name without its ending, an empty `test` the engine's name. `started_at` is the
-    column that says when each row was measured, empty where none does. `mean_of` is of how many
-    replications each number is the arithmetic mean, or the column that says it; `stdev`, `minimum`
-    and `maximum` are columns of what is published of these replications. `logged` are columns of
-    what system logs counted in a second, by their names in tables (`client/stat/interrupts/s`).
-    """
-
-    engine: str
-    metrics: Sequence[Binding]
-    parameters: Sequence[Binding] = ()
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    link: str = ""
-    link_name: str = ""
-    plan: str = ""
-    test: str = ""
-    started_at: str = ""
-    mean_of: str = ""
-    stdev: Sequence[Binding] = ()
-    minimum: Sequence[Binding] = ()
-    maximum: Sequence[Binding] = ()
-    logged: Sequence[Binding] = ()
-
-
-def parse_binding(text: str) -> Binding:
-    """Return the binding in NAME=COLUMN, NAME=COLUMN:UNIT or NAME (the column's name, too)."""
-    name, equals, source = (part.strip() for part in text.partition("="))
-    if not name or bool(equals) != bool(source):
-        raise InputError(f"{text!r} is not NAME=COLUMN:UNIT, such as throughput=mbps:Mbit/s")
-    return Binding(name, source or name)
-
-
-def parse_setting(text: str) -> tuple[str, str]:
-    """Return the name and value in NAME=VALUE."""
-    name, equals, value = text.partition("=")
-    if not name.strip() or not equals:
-        raise InputError(f"{text!r} is not NAME=VALUE, such as mode=stream")
-    return name.strip(), value.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,23 +193,24 @@ class _Reader:
         self.engine = engine
         self.hosts = hosts
         self.problems: list[Problem] = []
-        self.fixed = _fixed(mapping, engine)
-        _check_names(mapping, engine)
+        self.fixed = fixed_parameters(mapping, engine)
+        check_names(mapping, engine)
         self.link_name = mapping.link_name
         self.link = None if self.link_name else self._column(mapping.link)
         self.started_at = self._column(mapping.started_at) if mapping.started_at else None
         self.parameters = [self._parameter(binding) for binding in mapping.parameters]
         self.metrics = [self._metric(binding) for binding in mapping.metrics]
-        self.mean_of = _number_of(mapping.mean_of)
+        self.mean_of = parse_count(mapping.mean_of)
         self.mean_column = None
         if mapping.mean_of and self.mean_of is None:
             self.mean_column = self._column(mapping.mean_of)
         self.beside = {
             name: {binding.name: self._metric(binding) for binding in getattr(mapping, name)}
-            for name in _BESIDE
+            for name in SPREADS
         }
         self.logged = [
-            (*_logged(binding.name), self._column(binding.source)) for binding in mapping.logged
+            (*parse_logged(binding.name), self._column(binding.source))
+            for binding in mapping.logged
         ]
         self.first_cells: dict[str, CsvCell] = {}
         self._raise_problems()
@@ -316,7 +265,7 @@ class _Reader:
         cell = cells[self.mean_column]
         if cell.text in BLANK:
             return None
-        number = _number_of(cell.text)
+        number = parse_count(cell.text)
         if number is None:
             self._report(cell, f"{cell.text!r} is no number of replications: write 1, 2, 3 …")
         return number
@@ -347,7 +296,7 @@ class _Reader:
             cell = cells[column]
             if cell.text in BLANK or cell.text in ABSENCES:
                 continue
-            if _number_of(cell.text) is None:
+            if parse_count(cell.text) is None:
                 self._report(cell, f"{cell.text!r} is no count: write a whole number, or ---")
             else:
                 counts.setdefault(side, {})[counter] = int(cell.text)
@@ -411,12 +360,12 @@ class _Reader:
         column, unit = self._source(binding.source)
         if unit and not info.unit:
             raise InputError(f"parameter {info.name!r} has no unit: leave ':{unit}' away")
-        return info.name, column, lambda text: _parse_parameter(info, text, unit)
+        return info.name, column, lambda text: parse_parameter(info, text, unit)
 
     def _metric(self, binding: Binding) -> tuple[str, int, Callable[[str], float]]:
         column, unit = self._source(binding.source)
-        scale = _scale(binding.name, result_metrics(self.engine)[binding.name].unit, unit)
-        return binding.name, column, lambda text: _parse_metric(text, scale)
+        scale = unit_scale(binding.name, result_metrics(self.engine)[binding.name].unit, unit)
+        return binding.name, column, lambda text: parse_metric(text, scale)
 
     def _report(self, cell: CsvCell, message: str) -> None:
         self.problems.append(self.file.problem(cell, message))
@@ -424,101 +373,3 @@ class _Reader:
     def _raise_problems(self) -> None:
         if self.problems:
             raise FileProblems(self.problems)
-
-
-def _number_of(text: str) -> int | None:
-    return int(text) if _WHOLE.fullmatch(text) and int(text) else None
-
-
-def _logged(name: str) -> tuple[str, str]:
-    """Return the side and the counter in `client/stat/interrupts/s`."""
-    match = _LOGGED.fullmatch(name)
-    if match is None:
-        raise InputError(
-            f"{name!r} is not what a system log counted in a second: write such as"
-            " client/stat/interrupts/s=COLUMN"
-        )
-    return match[1], match[2]
-
-
-def _check_beside(mapping: CsvMapping) -> None:
-    """Refuse a spread of what isn't a mean."""
-    metrics = [binding.name for binding in mapping.metrics]
-    for kind in _BESIDE:
-        for binding in getattr(mapping, kind):
-            if not mapping.mean_of:
-                raise InputError(f"the {kind} is that of a mean: say of how many, mean-of 10")
-            if binding.name not in metrics:
-                raise InputError(f"{kind}: no column is named as the metric {binding.name!r}")
-
-
-def _check_names(mapping: CsvMapping, engine: EngineInfo) -> None:
-    _check_beside(mapping)
-    if not mapping.metrics:
-        raise InputError("no column is named as a metric: say for example throughput=mbps:Mbit/s")
-    if bool(mapping.link) == bool(mapping.link_name):
-        raise InputError("say which column names the link, or one name for the link of all rows")
-    for kind, available, names in (
-        ("parameter", engine.parameters, [*mapping.fixed, *(b.name for b in mapping.parameters)]),
-        ("metric", result_metrics(engine), [binding.name for binding in mapping.metrics]),
-    ):
-        for problem in _name_problems(kind, engine.name, available, names):
-            raise InputError(problem)
-
-
-def _name_problems(
-    kind: str, engine: str, available: Mapping[str, object], names: Sequence[str]
-) -> Iterator[str]:
-    for name in names:
-        if name not in available:
-            hint = suggest(name, available) or f": it has {', '.join(available)}"
-            yield f"unknown {kind} {name!r} of engine {engine}{hint}"
-        if names.count(name) > 1:
-            yield f"the {kind} {name!r} is given twice: leave one away"
-
-
-def _fixed(mapping: CsvMapping, engine: EngineInfo) -> dict[str, Value]:
-    for problem in _name_problems("parameter", engine.name, engine.parameters, [*mapping.fixed]):
-        raise InputError(problem)
-    try:
-        return {
-            name: _parse_parameter(engine.parameters[name], text, "")
-            for name, text in mapping.fixed.items()
-        }
-    except ValueError as error:
-        raise InputError(f"parameters for all rows: {error}") from error
-
-
-def _parse_parameter(info: ParameterInfo, text: str, unit: str) -> Value:
-    if info.type == "bool" and text in ("true", "false"):
-        return info.parse(text == "true")
-    return parse_number(info, text, unit)
-
-
-def _scale(metric: str, metric_unit: str, unit: str) -> Decimal:
-    """Return how much one `unit` is in the metric's base unit `of`."""
-    if metric_unit in _COUNTS and not unit:
-        return Decimal(1)
-    base, scale = DISPLAY.get(unit, ("", 0.0))
-    same = base == metric_unit or (base in _COUNTS and metric_unit in _COUNTS)
-    if not scale or not same:
-        fitting = ", ".join(
-            name for name, (base_unit, _) in DISPLAY.items() if base_unit == metric_unit
-        )
-        remark = f"not {unit!r}" if unit else "which has to be said"
-        raise InputError(
-            f"metric {metric!r} has the unit {fitting or metric_unit or '1'}, {remark}: "
-            f"write {metric}=COLUMN:UNIT"
-        )
-    # By way of its shortest decimal text, a power of ten or 1024 is exact.
-    return Decimal(repr(scale))
-
-
-def _parse_metric(text: str, scale: Decimal) -> float:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text!r} is not a number: write digits with a point, or --- for none")
-    # Decimals until the end: 165.11 Mbit/s are the double nearest to 165110000 bit/s.
-    value = float(Decimal(text) * scale)
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is beyond what can be measured")
-    return value

@@ -85,11 +85,8 @@ class _Stream:
 
     @property
     def dropped(self) -> int | None:
-        """Datagrams that came up to the socket and found no room there; None if unknown.
-
-        With gro a socket counts messages that it dropped, of any number of datagrams.
-        """
-        return None if self.case.parameters.get("gro") else self.metrics.get("receiver_drops")
+        """Datagrams that came up to the socket and found no room there; None if unknown."""
+        return self.metrics.get("receiver_drops")
 
     @property
     def copies(self) -> int:

@@ -8,7 +8,8 @@ from itertools import chain
 
 from railgauge.base.errors import InputError
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
-from railgauge.exchange.importing.csv_import import Binding, CsvMapping, CsvResults, read_csv
+from railgauge.exchange.importing.csv_import import CsvResults, read_csv
+from railgauge.exchange.importing.csv_mapping import Binding, CsvMapping
 from railgauge.exchange.importing.imported_hosts import (
     NO_HOSTS,
     ImportedHosts,

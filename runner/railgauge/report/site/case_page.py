@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Case, case_name, non_default
+from railgauge.plan.case_names import CaseNames, NamedCase, parameter_texts
+from railgauge.plan.cases import Case
 from railgauge.report.site.site_pages import CaseJob
-from railgauge.report.tables.case_names import parameter_texts
 from railgauge.report.verdicts.history.history_words import earlier_names
 from railgauge.store import Store
 
@@ -42,23 +42,24 @@ class CaseHistoryPage:
 
 
 class CasePages:
-    """Makes pages of cases, one after the other; what several need is read once."""
+    """Makes pages of cases, one after the other; what several need is read once.
 
-    def __init__(self, store: Store, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+    `names` are those of each plan's cases.
+    """
+
+    def __init__(self, store: Store, catalogue: Catalogue, names: Mapping[str, CaseNames]) -> None:
+        self._catalogue, self._names = catalogue, names
         self._cases = store.all_cases()
 
     def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
         case = self._cases[job.key]
+        first = job.places[0]
         return CaseHistoryPage(
             key=case.key,
-            title=visible(case_name(case, non_default(case, self._catalogue), self._catalogue)),
+            title=self._names[first.plan].with_test(NamedCase(first.tests[0], case)),
             lead=tuple(_lead(case, job)),
-            parameters=tuple(
-                (visible(name), visible(value))
-                for name, value in parameter_texts(case, self._catalogue)
-            ),
+            parameters=tuple(parameter_texts(case, self._catalogue)),
             places=tuple(
                 PlanTest(
                     f"{visible(place.tests[0])}, plan {visible(place.plan)}",

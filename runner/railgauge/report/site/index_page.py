@@ -6,11 +6,12 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from railgauge.base.characters import visible
 from railgauge.base.number import ladder
-from railgauge.plan.cases import Case, case_name, non_default
+from railgauge.plan.case_names import CaseNames, NamedCase
+from railgauge.plan.cases import Case
 from railgauge.report.site.folder import DATA, INDEX, Folder
 from railgauge.report.site.level_changes import LevelChanges, level_changes
 from railgauge.report.site.linked_cells import LinkedCell, count, text
@@ -29,9 +30,6 @@ from railgauge.report.site.site_pages import (
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 from railgauge.store.records import RunSummary
-
-if TYPE_CHECKING:
-    from railgauge.plan.catalogue import Catalogue
 
 # Of each plan; the run's page has more.
 _MOST_RESULTS, _MOST_MAPS, _MOST_CHANGES = 12, 2, 5
@@ -110,18 +108,18 @@ class Index:
             "index", self._site.fingerprint, self._summaries, self._counts, self._site.cases
         )
 
-    def page(self, catalogue: Catalogue) -> IndexPage:
-        """Return the page."""
+    def page(self, names: Mapping[str, CaseNames]) -> IndexPage:
+        """Return the page; `names` are those of each plan's cases."""
         for head in self._site.last:
             self._read(head.id)
         cases = self._store.all_cases()
         return IndexPage(
             plans=tuple(self._plans()),
-            changes=level_changes(self._store, self._site.last, self._data, cases, catalogue),
+            changes=level_changes(self._store, self._site.last, self._data, cases, names),
             runs=tuple(
                 _run_row(run, self._counts[run.id]) for run in reversed(self._runs.values())
             ),
-            cases=tuple(self._case_rows(cases, catalogue)),
+            cases=tuple(self._case_rows(cases, names)),
         )
 
     def data(self, page: IndexPage) -> str:
@@ -194,11 +192,12 @@ class Index:
         return PlanNights(heads, {run: self._read(run) for run in runs}, places)
 
     def _case_rows(
-        self, cases: Mapping[str, Case], catalogue: Catalogue
+        self, cases: Mapping[str, Case], names: Mapping[str, CaseNames]
     ) -> Iterator[tuple[LinkedCell, ...]]:
         for listed in self._site.cases:
             case = cases[listed.key]
-            name = case_name(case, non_default(case, catalogue), catalogue)
+            place = listed.places[0]
+            name = names[place.plan].with_test(NamedCase(place.tests[0], case))
             yield (
                 text(name, listed.name),
                 text(case.engine),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.compare.case_history import (
@@ -19,7 +18,8 @@ from railgauge.compare.case_history import (
     histories_of,
     newest_first,
 )
-from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.case_names import CaseNames
+from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import judged
 from railgauge.report.site.linked_cells import LinkedCell, count, number, text
 from railgauge.report.site.run_data import RunData
@@ -36,9 +36,6 @@ from railgauge.report.verdicts.history.history_words import (
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-
-if TYPE_CHECKING:
-    from railgauge.plan.catalogue import Catalogue
 
 COLUMNS = (
     *("Since", "Run", "Test", "Case", "Metric", "Before", "After", "Ratio", "p", "Direction"),
@@ -65,14 +62,16 @@ def level_changes(
     heads: Sequence[RunHead],
     data: Mapping[int, RunData],
     cases: Mapping[str, Case],
-    catalogue: Catalogue,
+    names: Mapping[str, CaseNames],
 ) -> LevelChanges:
-    """Return what changed in the runs `heads`, oldest first, whose `data` is given."""
+    """Return what changed in the runs `heads`, oldest first, whose `data` is given.
+
+    `names` are those of each plan's cases.
+    """
     nearby = NearbyChanges(store.run)
     nights = max(Counter(head.plan for head in heads).values(), default=0)
     histories = histories_of(store, heads, _medians(heads, data, cases))
     newest = [nearby.add_to(history) for history in newest_first(histories.changed)]
-    names = varying([history.case for history in newest])
     changed, provisional = changed_cases(newest)
     last = f"in the last {nights} {'night' if nights == 1 else 'nights'}"
     if changed:
@@ -85,7 +84,7 @@ def level_changes(
     return LevelChanges(
         summary=summary[:1].upper() + summary[1:],
         nights=NIGHTS,
-        rows=tuple(_row(history, names, catalogue) for history in newest),
+        rows=tuple(_row(history, names[history.plan]) for history in newest),
         points=tuple(
             (
                 *(history.plan, history.test, history.case.key, history.metric),
@@ -114,11 +113,11 @@ def _test(history: History) -> str:
     return f"{history.test} ({names})" if names else history.test
 
 
-def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:
+def _row(history: History, names: CaseNames) -> tuple[LinkedCell, ...]:
     changed = history.changes[-1]
     run, ratio = changed.night.run, changed.point.ratio
     before, after = levels(history, changed)
-    name = case_name(history.case, names, catalogue)
+    name = names.case(history)
     return (
         LinkedCell(day(run)),
         count(run.id, run_file(run.id)),

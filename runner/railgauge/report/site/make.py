@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.compare.case_lookup import plan_case_names
 from railgauge.compare.reading import ReadRuns, read, together
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.document.render import render_case
@@ -48,7 +50,9 @@ class Maker:
         match job:
             case RunJob():
                 reading = self._reading([*(job.against.runs if job.against else ()), job.run])
-                page, data, counts = run_page(self._store, reading, job, self._catalogue)
+                page, data, counts = run_page(
+                    self._store, reading, job, self._catalogue, self._names[job.head.plan]
+                )
                 files[data_file(job.run)] = data.text()
                 files[job.name] = render_run(page)
             case CaseJob():
@@ -61,7 +65,7 @@ class Maker:
 
     def make_index(self, index: Index) -> None:
         """Make the first page."""
-        page = index.page(self._catalogue)
+        page = index.page(self._names)
         texts = (index.data(page), render_comparison(), render_index(page))
         self._folder.write(dict(zip(index.files, texts, strict=True)), FileMark(index.fingerprint))
 
@@ -70,8 +74,12 @@ class Maker:
         return load_catalogue()
 
     @cached_property
+    def _names(self) -> Mapping[str, CaseNames]:
+        return plan_case_names(self._store, self._catalogue)
+
+    @cached_property
     def _cases(self) -> CasePages:
-        return CasePages(self._store, self._catalogue)
+        return CasePages(self._store, self._catalogue, self._names)
 
     def _reading(self, runs: Sequence[int]) -> ReadRuns:
         reading = together(self._store, map(self._read_run, runs))

@@ -16,8 +16,8 @@ from railgauge.compare.case_history import NearbyChanges
 from railgauge.compare.compare import Result
 from railgauge.compare.reading import ReadRuns, case_names
 from railgauge.compare.verdict import Verdict
+from railgauge.plan.case_names import BETWEEN, CaseNames
 from railgauge.report.site.site_pages import RunJob, log_file
-from railgauge.report.tables.case_names import CaseNames
 from railgauge.report.verdicts.history.history_words import beside_lines
 from railgauge.stats import median_interval
 from railgauge.store import Store
@@ -59,7 +59,7 @@ class DataCase(NamedTuple):
     @property
     def name(self) -> str:
         """The case's name with its test."""
-        return f"{visible(self.test)}: {' · '.join(filter(None, (self.link, self.differing)))}"
+        return f"{visible(self.test)}: {BETWEEN.join(filter(None, (self.link, self.differing)))}"
 
 
 class MetricRow(NamedTuple):
@@ -188,7 +188,7 @@ def _data_case(planned: PlannedCase, names: CaseNames, job: RunJob) -> DataCase:
         test,
         case.key,
         visible(case.link),
-        visible(names.differing(test, case)),
+        names.case(planned).removeprefix(visible(case.link)).removeprefix(BETWEEN),
         visible(case.client),
         visible(case.server or ""),
         log_file(job.run, test, case.key) if (test, case.key) in job.logged else "",

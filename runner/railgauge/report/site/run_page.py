@@ -11,6 +11,7 @@ from railgauge.compare.compare import ORDER, Result
 from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
+from railgauge.plan.case_names import CaseNames, parameter_texts
 from railgauge.plan.cases import Case, non_default
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.certificate_tables import certificate_tables
@@ -31,7 +32,6 @@ from railgauge.report.site.pair_maps import PairMap, pair_maps
 from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, run_data
 from railgauge.report.site.site_pages import RunJob, case_file
 from railgauge.report.site.unjudged import UnjudgedCases
-from railgauge.report.tables.case_names import CaseNames, parameter_texts
 from railgauge.report.tables.certified import (
     certified_sentence,
     pairs_sentence,
@@ -39,7 +39,6 @@ from railgauge.report.tables.certified import (
     run_standings,
 )
 from railgauge.report.verdicts.verdict_words import (
-    Namer,
     counter_line,
     headline,
     sentence,
@@ -127,11 +126,11 @@ _GROUPS = {"same": "The same", "not enough data": "Not enough data", "": "Not co
 
 
 def run_page(
-    store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue
+    store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue, names: CaseNames
 ) -> tuple[RunPage, RunData, dict[str, int]]:
     """Return the page of a run, its data, and how many of its results have each verdict.
 
-    `reading` has the run and what it is compared with.
+    `reading` has the run and what it is compared with; `names` are those of the plan's cases.
     """
     run = store.run(job.run)
     records = RunRecords(run, store.failures(run.id), store.suspicions(run.id))
@@ -142,8 +141,8 @@ def run_page(
     verdict = None
     if job.against is not None:
         verdict = verdict_on(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
-    words = judged(verdict, catalogue) if verdict else None
-    data = run_data(store, reading, job, CaseNames(run, catalogue), verdict, words)
+    words = judged(verdict, names) if verdict else None
+    data = run_data(store, reading, job, names, verdict, words)
     certificates = store.certificates()
     page = RunPage(
         number=run.id,
@@ -184,7 +183,7 @@ def _constants(run: StoredRun, catalogue: Catalogue) -> Iterator[tuple[str, str]
             if name in names
         ]
         if texts:
-            yield visible(test), visible(", ".join(texts))
+            yield visible(test), ", ".join(texts)
 
 
 def _certified(run: StoredRun, certificates: Sequence[Certificate]) -> str:
@@ -209,10 +208,9 @@ def _metrics_by_engine(reading: ReadRuns, run: StoredRun) -> ShownMetrics:
     return by_engine
 
 
-def judged(verdict: Verdict, catalogue: Catalogue) -> VerdictText:
-    """Return the verdict in words; links lead from the site's folder."""
+def judged(verdict: Verdict, names: CaseNames) -> VerdictText:
+    """Return the verdict in words, cases by `names`; links lead from the site's folder."""
     compared = verdict.comparison
-    names = Namer(compared, catalogue)
 
     def case_verdicts(results: Sequence[Result]) -> tuple[CaseVerdict, ...]:
         return tuple(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
 from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
@@ -181,6 +182,10 @@ class _Planner:
         }
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
+        # Pages name a plan's cases by these.
+        self._axes = {
+            plan: CaseNames(of_plan, None).axes for plan, of_plan in store.plan_cases().items()
+        }
         measured = [head for head in heads if head.id in run_digests.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
@@ -201,7 +206,7 @@ class _Planner:
             shown |= {run, *(side.runs if side else ())}
         inputs = [job.fingerprint for job in runs if job.run in shown]
         jobs: list[Job] = [*self._case_jobs(cases), *self._log_jobs(), *runs]
-        digest = fingerprint(self._maker, self._heads, inputs)
+        digest = fingerprint(self._maker, self._heads, inputs, self._axes)
         return SitePages(jobs, self._heads, self._newest, last, cases, digest)
 
     def _run_jobs(self) -> Iterator[RunJob]:
@@ -211,8 +216,8 @@ class _Planner:
             certificates = self._certificates.get(head.id, ())
             before = last.get(head.plan)
             settings = before and self._settings[before.id]
-            inputs = (head, self._compared(head), before, settings, logged)
-            digest = fingerprint("run", self._maker, inputs, certificates)
+            shown = (self._compared(head), before, settings, logged, self._axes[head.plan])
+            digest = fingerprint("run", self._maker, head, shown, certificates)
             yield RunJob(run_file(head.id), digest, head, side, before, logged)
             if not head.partial:
                 last[head.plan] = head
@@ -238,15 +243,8 @@ class _Planner:
 
     def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
         """Yield the pages of the cases, which have no night: their scripts load the runs' data."""
-        newest = {
-            head.plan: sorted(self._cases[head.id])
-            for head in self._heads
-            if not head.partial and head.id in self._cases
-        }
-        plans = {head.plan: fingerprint(newest.get(head.plan)) for head in self._heads}
         for case in cases:
-            # Names say what is different in the plan's other cases.
-            inputs = (case.key, case.places, [plans[place.plan] for place in case.places])
+            inputs = (case.key, case.places, [self._axes[place.plan] for place in case.places])
             yield CaseJob(
                 case.name, fingerprint("case", self._maker, inputs), case.key, case.places
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.plan.allocated import Allocated
+from railgauge.plan.hostlists import write_out
 from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases
 from railgauge.plan.texts import allocated_nodes
@@ -121,7 +122,7 @@ def _stored_plan(run: StoredRun) -> Plan | None:
         document = loads(run.new.plan_text, "plan")
         if nodes := allocated_nodes(run.new.files):
             document = Allocated(nodes).fill(document)
-        return validate(document, Plan)
+        return validate(write_out(document), Plan)
     except InputError:
         return None
 

@@ -1,0 +1,23 @@
+/* For LD_PRELOAD: says of each large aligned_alloc what size it asks for and on which CPU alone its
+ * thread may run (-1: on several), a line each in the file that FIRST_TOUCH names. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    void *(*next)(size_t, size_t) = (void *(*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc");
+    cpu_set_t set;
+    int cpu = -1;
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; CPU_COUNT(&set) == 1 && i < CPU_SETSIZE; i++)
+        if (CPU_ISSET((size_t)i, &set))
+            cpu = i;
+    int out = open(getenv("FIRST_TOUCH"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dprintf(out, "%zu %d\n", size, cpu);
+    close(out);
+    return next(alignment, size);
+}
