@@ -86,7 +86,7 @@ function counts(row) {
   return parts.join(", ");
 }
 
-function table(id, caption, columns, rows, words) {
+function table(id, caption, columns, rows, words, heading = "h3") {
   const heads = columns.map((name, at) =>
     element("th", at < words ? { scope: "col", class: "stub" } : { scope: "col" }, name));
   const body = rows.map((cells) =>
@@ -99,7 +99,7 @@ function table(id, caption, columns, rows, words) {
       return cell;
     })));
   const made = element("table", { class: "sorts site", id },
-    element("caption", {}, element("h3", {}, caption)),
+    element("caption", {}, element(heading, {}, caption)),
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
   sortable(made);
   return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
@@ -355,16 +355,17 @@ async function showComparison(body, first, second) {
   body.append(element("p", { class: "note" },
     `Medians and their 95 % intervals; ratio: run ${second} to run ${first}. Intervals that are apart are no verdict:` +
     ` railgauge compare ${first} ${second} judges all cases together, and says what changed beside them.`));
-  body.append(pairs.length ? table("compared", `Run ${first} and run ${second}, what is apart first`, columns, rows, 3)
+  body.append(pairs.length ? table("compared", `Run ${first} and run ${second}, what is apart first`, columns, rows, 3, "h2")
     : element("p", {}, "These runs have no case in common."));
 }
 
 function drawComparison(main) {
-  const [, from, to] = /^#(\d+)(?:-(\d+))?$/.exec(location.hash) ?? [];
-  const last = site.runs.at(-1);
-  const same = site.runs.filter((run) => run[1] === last?.[1]);
+  // A page of a run leads here with its number, of two runs with both: #40, #39-40.
+  const [, from, to] = /^#(?:(\d+)-)?(\d+)$/.exec(location.hash)?.map(Number) ?? [];
+  const last = site.runs.find(([run]) => run === to) ?? site.runs.at(-1);
+  const same = site.runs.filter((run) => run[1] === last?.[1] && run[2] <= last[2]);
   const body = element("div");
-  const boxes = [from ? Number(from) : same.at(-2)?.[0], to ? Number(to) : last?.[0]].map((chosen, at) => {
+  const boxes = [from || same.at(-2)?.[0], last?.[0]].map((chosen, at) => {
     const options = [...site.runs].reverse().map(([run, plan, began]) => {
       const option = element("option", { value: run }, `run ${run}, ${visible(plan)}, ${began.slice(0, 10)}`);
       option.selected = run === chosen;

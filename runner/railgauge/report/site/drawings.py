@@ -81,8 +81,8 @@ class _Band:
         for end in (self._bottom, self._top):
             if abs(self._y(end) - self._y(1)) >= _LINE:
                 yield self._label(end, percent_text(end - 1))
-        for there, group in groupby(self._nights, lambda item: item[1] is not None):
-            if there:
+        for measured_stretch, group in groupby(self._nights, lambda item: item[1] is not None):
+            if measured_stretch:
                 yield from self._stretch([(self._x(at), night) for at, night in group if night])
         for at, night in self._nights:
             if night is not None:
@@ -159,12 +159,12 @@ def pairs_map(label: str, values: Sequence[PairValue]) -> str:
         return ""
     at = {host: place for place, host in enumerate(hosts)}
     left = 8 + 6 * max(map(len, hosts))
-    every = 1 if len(hosts) <= 16 else 4
+    step = 1 if len(hosts) <= 16 else 4
     size = _CELL + _GAP
 
     def parts() -> Iterator[str]:
         for place, host in enumerate(hosts):
-            if place % every == 0:
+            if place % step == 0:
                 yield (
                     f'<text x="{left - 4}" y="{14 + place * size + 11}" text-anchor="end">'
                     f"{escape(host)}</text>"

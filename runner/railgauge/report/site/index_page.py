@@ -157,8 +157,8 @@ class Index:
         ]
         # The largest change first, then what could not be measured.
         rows.sort(key=lambda entry: (CHANGED.index(entry[2].change), -_size(entry[2].ratio)))
-        shown = rows[:_MOST_RESULTS]
-        reach = reach_of(row for _, _, row in shown)
+        listed = rows[:_MOST_RESULTS]
+        reach = reach_of(row for _, _, row in listed)
         words = newest.verdict
         verdict, beside = _headline(words["headline"]) if words else ("", "")
         return PlanTile(
@@ -171,8 +171,8 @@ class Index:
             beside=beside,
             nights=nights,
             pairs=tuple(pair_maps(newest)[:_MOST_MAPS]),
-            changed=tuple(compared_cells(*entry, reach) for entry in shown),
-            more=len(rows) - len(shown),
+            changed=tuple(compared_cells(*entry, reach) for entry in listed),
+            more=len(rows) - len(listed),
             details=words,
         )
 

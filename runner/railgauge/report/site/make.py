@@ -51,7 +51,7 @@ class Maker:
             case RunJob():
                 reading = self._reading([*(job.against.runs if job.against else ()), job.run])
                 page, data, counts = run_page(
-                    self._store, reading, job, self._catalogue, self._names[job.head.plan]
+                    self._store, reading, job, self._catalogue, self._plan_names(job.head.plan)
                 )
                 files[data_file(job.run)] = data.text()
                 files[job.name] = render_run(page)
@@ -76,6 +76,10 @@ class Maker:
     @cached_property
     def _names(self) -> Mapping[str, CaseNames]:
         return plan_case_names(self._store, self._catalogue)
+
+    def _plan_names(self, plan: str) -> CaseNames:
+        # A plan without a case has none.
+        return self._names.get(plan) or CaseNames((), self._catalogue)
 
     @cached_property
     def _cases(self) -> CasePages:

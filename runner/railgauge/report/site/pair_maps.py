@@ -66,7 +66,7 @@ def _is_matrix(pairs: Collection[_Pair]) -> bool:
 def _map(case: DataCase, metric: MetricKind, values: dict[_Pair, float], planned: int) -> PairMap:
     share = shares(values, metric.better)
     hosts = {host for pair in values for host in pair}
-    what = metric.name.replace("_", " ")
+    quantity = metric.name.replace("_", " ")
     name = ", ".join(filter(None, (case.name.partition(": ")[0], case.differing)))
     summary = f"{len(hosts)} hosts, {len(values)} of {planned} pairs have a value"
     slow = sorted((pair for pair in share if share[pair] < _SLOW), key=lambda pair: share[pair])
@@ -84,5 +84,5 @@ def _map(case: DataCase, metric: MetricKind, values: dict[_Pair, float], planned
         PairValue(*pair, in_best_unit(value, metric.unit), share.get(pair, 1.0))
         for pair, value in values.items()
     ]
-    title = f"{name}: {what} between hosts"
+    title = f"{name}: {quantity} between hosts"
     return PairMap(title, summary, pairs_map(f"{title}. {summary}", pairs))

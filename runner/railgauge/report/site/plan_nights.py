@@ -89,15 +89,15 @@ class PlanNights:
     @cached_property
     def rows(self) -> tuple[NightRow, ...]:
         """A row for each case that wasn't always as it should be, the worst first, and the rest."""
-        shown = list(self._statuses)
-        if len(shown) > _FEW_CASES:
-            shown = [name for name in shown if any(self._badness(name))]
-        shown = sorted(shown, key=self._badness, reverse=True)[:MOST_CASES]
+        names = list(self._statuses)
+        if len(names) > _FEW_CASES:
+            names = [name for name in names if any(self._badness(name))]
+        names = sorted(names, key=self._badness, reverse=True)[:MOST_CASES]
         rows = [
             NightRow(self._cases[name].name, case_file(name[1]), self._cells(name))
-            for name in shown
+            for name in names
         ]
-        rest = [name for name in self._statuses if name not in set(shown)]
+        rest = [name for name in self._statuses if name not in set(names)]
         return (*rows, *([self._together(rest)] if rest else []))
 
     @cached_property
@@ -123,8 +123,8 @@ class PlanNights:
             words.append(f"all at {', '.join(sorted(common - everywhere))}")
         starts = {self._start(self._statuses[name]) for name in slower}
         if starts and (first := min(starts)) < len(self.heads) - 1:
-            some = "" if len(starts) == 1 else "the first "
-            words.append(f"{some}since {day(self.heads[first])}")
+            article = "" if len(starts) == 1 else "the first "
+            words.append(f"{article}since {day(self.heads[first])}")
         return ", ".join(words)
 
     @cached_property

@@ -15,6 +15,7 @@ from railgauge.base.characters import visible
 from railgauge.compare.case_history import NearbyChanges
 from railgauge.compare.compare import Result
 from railgauge.compare.reading import ReadRuns, case_names
+from railgauge.compare.renames import CaseName
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.case_names import BETWEEN, CaseNames
 from railgauge.report.site.site_pages import RunJob, log_file
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # The script of the pages that load it calls its function so.
 _CALL = "addRun"
-# Of a case without a metric that is judged, so many of its others.
+# Of a case without a metric that is judged, so many of its unread.
 _OTHERS = 4
 # Ends of intervals are for pictures.
 _DIGITS = 6
@@ -155,11 +156,11 @@ def run_data(
     results = {result.name: result for result in verdict.comparison.results} if verdict else {}
     planned_cases = reading.cases[job.run]
     by_case = {name: place for place, name in enumerate(case_names(planned_cases))}
-    others = _others(store, reading, job.run)
+    unread = _unread_series(store, reading, job.run)
     rows: list[MetricRow] = []
     for name, place in by_case.items():
         of_case = reading.series[job.run].get(name, {})
-        for series in [*of_case.values(), *others.get(name, ())]:
+        for series in [*of_case.values(), *unread.get(name, ())]:
             kind = MetricKind(series.metric, series.unit, series.better)
             result = results.pop((*name, series.metric), None)
             number = metrics.setdefault(kind, len(metrics))
@@ -195,7 +196,9 @@ def _data_case(planned: PlannedCase, names: CaseNames, job: RunJob) -> DataCase:
     )
 
 
-def _others(store: Store, reading: ReadRuns, run: int) -> dict[tuple[str, str], list[Series]]:
+def _unread_series(
+    store: Store, reading: ReadRuns, run: int
+) -> dict[tuple[str, str], list[Series]]:
     """Return, of the cases of which nothing that was read has a value, what else they measured."""
     empty = {
         (planned.test, planned.case.key)
@@ -206,12 +209,12 @@ def _others(store: Store, reading: ReadRuns, run: int) -> dict[tuple[str, str], 
         )
     }
     names = {name for of_engine in store.metric_names().values() for name in of_engine}
-    others: dict[tuple[str, str], list[Series]] = {}
+    unread: dict[CaseName, list[Series]] = {}
     for series in store.series([run], names) if empty else ():
-        of_case = others.setdefault((series.test, series.case.key), [])
+        of_case = unread.setdefault((series.test, series.case.key), [])
         if len(series.values) and len(of_case) < _OTHERS:
             of_case.append(series)
-    return {name: of_case for name, of_case in others.items() if name in empty}
+    return {name: of_case for name, of_case in unread.items() if name in empty}
 
 
 def _measured(case: int, metric: int, series: Series) -> MetricRow:

@@ -236,8 +236,8 @@ def judged(verdict: Verdict, names: CaseNames) -> VerdictText:
         notes=(
             *map(visible, verdict.notes),
             *(
-                f"{names.with_test(each)}: {sentence(each)}"
-                for each in verdict.flipping[:_MOST_RESULTS]
+                f"{names.with_test(result)}: {sentence(result)}"
+                for result in verdict.flipping[:_MOST_RESULTS]
             ),
         ),
         removed=tuple(removed[:_MOST_REMOVED]),
@@ -305,8 +305,8 @@ class _Rows:
         self._verdict, self._data = verdict, data
         self._planned = {(case.test, case.case.key): case for case in records.run.cases}
         results = verdict.comparison.results if verdict else ()
-        self._why = {result.name: result.judged.reason for result in results}
-        self._order = {name: place for place, name in enumerate(self._why)}
+        self._reasons = {result.name: result.judged.reason for result in results}
+        self._order = {name: place for place, name in enumerate(self._reasons)}
         only = verdict.comparison.cases_only[1] if verdict else ()
         self._new = {(planned.test, planned.case.key) for planned in only}
 
@@ -329,13 +329,13 @@ class _Rows:
 
     def _all(self) -> Iterator[tuple[DataCase, MetricKind, MetricRow]]:
         """Yield the rows to show; a case without any has one without a metric."""
-        shown = set()
+        measured_cases = set()
         for case, metric, row in self._data.measured():
             if metric.better in BETTER or row.change:
-                shown.add(row.case)
+                measured_cases.add(row.case)
                 yield case, metric, row
         for place, case in enumerate(self._data.cases):
-            if place not in shown:
+            if place not in measured_cases:
                 yield case, MetricKind("", "", ""), MetricRow(place, 0, None)
 
     def _rank(self, entry: tuple[DataCase, MetricKind, MetricRow]) -> int:
@@ -348,11 +348,11 @@ class _Rows:
         name = case.test, case.key
         planned = self._planned[name]
         counts = outcomes(row.n, row.suspect, row.failed)
-        why = self._why.get((*name, metric.name), "")
+        reason = self._reasons.get((*name, metric.name), "")
         if not metric.name:
             counts = self._unjudged.replications(planned)
         if not row.change and row.median is None:
-            why = self._unjudged.reason(planned)
+            reason = self._unjudged.reason(planned)
         if case.log:
             counts = counts._replace(href=f"../{case.log}")
         cells = compared_cells(case, metric, row, reach, "../")
@@ -360,4 +360,4 @@ class _Rows:
             cells = (*cells[:2], cells[4])
         elif not row.change and name in self._new:
             cells = (*cells[:2], text("new"), *cells[3:])
-        return (*cells, counts, text(why))
+        return (*cells, counts, text(reason))

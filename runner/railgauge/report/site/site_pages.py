@@ -200,11 +200,11 @@ class _Planner:
         runs = list(self._run_jobs())
         last = last_of_each_plan(self._heads, NIGHTS)
         # What is compared with may be older.
-        shown = {head.id for head in last}
+        runs_shown = {head.id for head in last}
         for run in self._newest:
             side = self._against[run]
-            shown |= {run, *(side.runs if side else ())}
-        inputs = [job.fingerprint for job in runs if job.run in shown]
+            runs_shown |= {run, *(side.runs if side else ())}
+        inputs = [job.fingerprint for job in runs if job.run in runs_shown]
         jobs: list[Job] = [*self._case_jobs(cases), *self._log_jobs(), *runs]
         digest = fingerprint(self._maker, self._heads, inputs, self._axes)
         return SitePages(jobs, self._heads, self._newest, last, cases, digest)
@@ -216,8 +216,8 @@ class _Planner:
             certificates = self._certificates.get(head.id, ())
             before = last.get(head.plan)
             settings = before and self._settings[before.id]
-            shown = (self._compared(head), before, settings, logged, self._axes[head.plan])
-            digest = fingerprint("run", self._maker, head, shown, certificates)
+            made_of = (self._compared(head), before, settings, logged, self._axes.get(head.plan))
+            digest = fingerprint("run", self._maker, head, made_of, certificates)
             yield RunJob(run_file(head.id), digest, head, side, before, logged)
             if not head.partial:
                 last[head.plan] = head
