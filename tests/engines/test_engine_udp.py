@@ -26,7 +26,7 @@ def _declared(engines, mode: str) -> set[str]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> None:
-    done = engines.client(engines.server("udp"), host=host, count=3)
+    done = engines.client(engines.server("udp", f"--bind={host}"), host=host, count=3)
     assert [e["replication"] for e in done.of("replication")] == [1, 2, 3]
     assert done.of("done") == [{"event": "done", "replications": 3}]
     for m in done.metrics:
@@ -44,7 +44,8 @@ def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> N
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
-    done = engines.client(engines.server("udp"), "--mode=latency", "--datagram=64", host=host)
+    server = engines.server("udp", f"--bind={host}")
+    done = engines.client(server, "--mode=latency", "--datagram=64", host=host)
     for m in done.metrics:
         assert set(m) == _declared(engines, "latency")
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
@@ -174,7 +175,9 @@ def test_settings_tell_what_both_kernels_granted(engines) -> None:
 
 def test_traffic_class_is_set_on_ipv6(engines) -> None:
     options = ("--tos=184", "--count=10", "--ip=6")
-    settings = engines.client(engines.server("udp"), *options, host="::1", count=1).settings
+    settings = engines.client(
+        engines.server("udp", "--bind=::1"), *options, host="::1", count=1
+    ).settings
     assert settings["client"]["tos"] == settings["server"]["tos"] == 184
     assert settings["client"]["address"] == "::1"
 
