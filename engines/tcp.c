@@ -102,8 +102,8 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS,
-     "payload bits that reached the server after each connection's first read, over its time from "
-     "the first of these reads to the last of all",
+     "payload bits that reached the server after its first read, over its time from that to its "
+     "last read, of all connections together",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from server to client",
@@ -206,7 +206,7 @@ const struct tcp_mode *tcp_mode_of(const struct launch *launch)
  * It is also the proof that the test port can be reached. */
 static void client_open(struct client *client, struct fields *settings, struct fields *server)
 {
-    struct trial probe = {.token = random_token()};
+    struct trial probe = {0};
     struct fields empty, reply;
     check_trace_asked(client->launch);
     fields_clear(&empty);

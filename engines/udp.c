@@ -63,6 +63,11 @@ static const struct parameter parameters[] = {
     {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, SERVED, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     BUFFER_PARAMETERS(SERVED),
+    {"receive", CHOICE, "adaptive", 0, 0, "block|adaptive|poll", STREAMS, NULL,
+     "how receivers wait for datagrams: block: in the kernel, which wakes the thread up; adaptive: "
+     "they look some 5 us for more before that, where this finds any, as from a sender on the "
+     "same host; poll: they look without sleeping, which takes a CPU for each thread",
+     .implied = true},
     {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
      "false: non-blocking test sockets on both ends, waited for with poll",
      .implied = true},
@@ -82,7 +87,7 @@ static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
      "the first datagram of all (with gro: first call), over the time between the arrivals of the "
-     "first and the last datagram, as the receiving kernel stamped them",
+     "first and the last datagram, which is taken for no less than that between their sends",
      "network Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",
@@ -178,6 +183,12 @@ static const struct metric metrics[] = {
     ROUND_TRIP_METRICS,
     LATE_METRIC,
     SIDE_METRICS(SERVED),
+    {"client_polling_time", "s", "lower", SENDERS,
+     "of the client's CPU time, what it spent waiting: spinning until a send is due (rate, wait), "
+     "looking for datagrams in vain (receive)",
+     NULL, 1, 3},
+    {"server_polling_time", "s", "lower", STREAMS, "likewise, of the server's CPU time", NULL, 1,
+     3},
     {0},
 };
 

@@ -19,12 +19,12 @@
 
 static void greet(const struct launch *launch, int control)
 {
-    struct fields hello, welcome;
-    fields_clear(&hello);
-    fields_add(&hello, "engine", launch->engine->name);
-    fields_add(&hello, "version", RAIL_VERSION);
-    fields_add(&hello, "secret", launch->secret);
-    control_request(control, HELLO, &hello, WELCOME, &welcome, ANSWER_SECONDS);
+    struct fields proof, welcome;
+    fields_clear(&proof);
+    fields_add(&proof, "engine", launch->engine->name);
+    fields_add(&proof, "version", RAIL_VERSION);
+    control_begin(control, launch->secret, ANSWER_SECONDS);
+    control_request(control, PROOF, &proof, WELCOME, &welcome, ANSWER_SECONDS);
 }
 
 /* Sends every parameter, receives what the server's kernel granted. */
@@ -100,7 +100,7 @@ void take_ports(const struct fields *fields, const char *name, int ports[MAX_THR
     }
 }
 
-void start_trial(struct client *client, const struct trial *trial, struct fields *ready)
+void start_trial(struct client *client, struct trial *trial, struct fields *ready)
 {
     struct fields start;
     int ports[MAX_THREADS] = {0};
@@ -113,8 +113,8 @@ void start_trial(struct client *client, const struct trial *trial, struct fields
     fields_add_number(&start, "duration", trial->duration);
     fields_add_number(&start, "count", (double)trial->count);
     add_ports(&start, "client_ports", ports);
-    fields_add_token(&start, "token", trial->token);
     control_request(client->control, START, &start, READY, ready, ANSWER_SECONDS);
+    trial->token = control_token();
 }
 
 unsigned char *receive_trace(struct client *client, const struct fields *reply, size_t *length)
@@ -145,10 +145,11 @@ static void replicate(struct client *client, const struct network *network, stru
     bool solo = client->control < 0;
     report_current(trial->number);
     result_clear(&result, client->launch->engine);
-    trial->token = random_token();
     if (network->client_ready)
         network->client_ready(client);
-    if (!solo) {
+    if (solo) {
+        trial->token = random_token();
+    } else {
         start_trial(client, trial, &reply);
         report_warnings("server", &reply);
     }

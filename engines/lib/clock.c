@@ -1,7 +1,18 @@
 #include "clock.h"
 
+#include "failure.h"
+
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id /* older C libraries */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
 #define STEP_SECONDS 1e-3 /* two clocks of a host differ by more only if one was set... */
 #define STEP_SHARE 1e-3   /* ...or slewed by more than any daemon does */
@@ -19,6 +30,41 @@ double wall_clock_step(const struct clock_readings *since)
     double raw = ns_seconds(now_ns() - since->raw);
     double step = (double)(int64_t)(wall_ns() - since->wall) / 1e9 - raw;
     return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
+}
+
+#define INTERRUPT_AGAIN 5000000 /* ns: the signal may come just before the call that it is for */
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+void interrupt_calls(uint64_t at)
+{
+    static _Thread_local timer_t timer;
+    static _Thread_local bool is_set;
+    if (is_set)
+        timer_delete(timer);
+    is_set = false;
+    if (at == 0)
+        return;
+    struct sigaction action = {.sa_handler = do_nothing}; /* without SA_RESTART */
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGRTMIN);
+    sigaction(SIGRTMIN, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+        fail(SYSTEM_ERROR, "cannot make a timer: %s", strerror(errno));
+    is_set = true;
+    uint64_t now = now_ns(), left = at > now ? at - now : 1;
+    struct itimerspec times = {
+        .it_interval.tv_nsec = INTERRUPT_AGAIN,
+        .it_value = {(time_t)(left / NANOSECONDS), (long)(left % NANOSECONDS)},
+    };
+    timer_settime(timer, 0, &times, NULL);
 }
 
 double utc_now(void)

@@ -34,6 +34,14 @@ static inline double ns_seconds(uint64_t nanoseconds)
     return (double)nanoseconds / 1e9;
 }
 
+/* CPU time between two readings in a loop that does nothing else: what is longer than this the
+ * thread spent without its CPU. */
+#define PREEMPTED_NS 20000
+static inline uint64_t spinning_ns(uint64_t before, uint64_t now)
+{
+    return now - before < PREEMPTED_NS ? now - before : 0;
+}
+
 /* One moment by both clocks. */
 struct clock_readings {
     uint64_t wall, raw;
@@ -43,6 +51,11 @@ struct clock_readings read_clocks(void);
 /* By how many seconds the wall clock was set since then; 0: it was not, as the two clocks differ by
  * no more than a daemon slews. */
 double wall_clock_step(const struct clock_readings *since);
+
+/* Has a signal end the calling thread's system calls from that moment of now_ns() on, again and again
+ * until it is told 0: a blocking call that would last longer returns with what it has done. Each
+ * thread has its own. */
+void interrupt_calls(uint64_t at);
 
 /* UTC, seconds since 1970. */
 double utc_now(void);

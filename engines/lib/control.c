@@ -12,6 +12,11 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+static struct {
+    bool sealed;
+    struct seal seal;
+} channel;
+
 static void put(unsigned char *out, uint32_t value, int bytes)
 {
     for (int i = bytes - 1; i >= 0; i--, value >>= 8)
@@ -44,17 +49,9 @@ struct header header_unpack(const unsigned char in[HEADER_SIZE])
     };
 }
 
-/* Sends the whole frame in one call, so that it leaves in one segment; false if it did not. */
-static bool send_frame(int fd, enum message kind, const struct fields *fields, int flags)
+static bool send_all(int fd, const unsigned char *frame, size_t size, int flags)
 {
-    unsigned char frame[HEADER_SIZE + FIELDS_LIMIT];
-    struct header header = {CONTROL_MAGIC, CONTROL_VERSION, (uint16_t)kind,
-                            fields ? (uint32_t)fields->length : 0};
-    header_pack(&header, frame);
-    if (fields)
-        memcpy(frame + HEADER_SIZE, fields->text, fields->length);
-    size_t size = HEADER_SIZE + header.length, sent = 0;
-    while (sent < size) {
+    for (size_t sent = 0; sent < size;) {
         ssize_t step = send(fd, frame + sent, size - sent, flags | MSG_NOSIGNAL);
         if (step < 0 && errno == EINTR)
             continue;
@@ -63,6 +60,23 @@ static bool send_frame(int fd, enum message kind, const struct fields *fields, i
         sent += (size_t)step;
     }
     return true;
+}
+
+/* Sends the whole frame in one call, so that it leaves in one segment; false if it did not. */
+static bool send_frame(int fd, enum message kind, const struct fields *fields, int flags)
+{
+    unsigned char frame[HEADER_SIZE + FIELDS_LIMIT + SEAL_SIZE];
+    struct header header = {CONTROL_MAGIC, CONTROL_VERSION, (uint16_t)kind,
+                            fields ? (uint32_t)fields->length : 0};
+    header_pack(&header, frame);
+    if (fields)
+        memcpy(frame + HEADER_SIZE, fields->text, fields->length);
+    size_t size = HEADER_SIZE + header.length;
+    if (channel.sealed) {
+        seal_make(&channel.seal, frame, frame + HEADER_SIZE, header.length, frame + size);
+        size += SEAL_SIZE;
+    }
+    return send_all(fd, frame, size, flags);
 }
 
 void control_send(int fd, enum message kind, const struct fields *fields)
@@ -107,6 +121,25 @@ static _Noreturn void fail_as_peer(const struct fields *fields)
     fail(failure_named(code), "the server says: %.900s", message);
 }
 
+/* The seal of a frame whose header and payload are here. Only the client's first answer may come
+ * without: a server that does not serve it has no key to say so with. */
+static void check_seal(int fd, const unsigned char raw[HEADER_SIZE], const struct header *header,
+                       const struct fields *fields, uint64_t deadline)
+{
+    unsigned char seal[SEAL_SIZE];
+    bool first = channel.seal.received == 0;
+    if (!channel.sealed || (first && header->kind == FAILED))
+        return;
+    receive_exactly(fd, seal, sizeof seal, deadline);
+    if (seal_valid(&channel.seal, raw, fields->text, fields->length, seal))
+        return;
+    if (first)
+        fail(BAD_SECRET, "the server did not prove that it has the secret: it is another one, or "
+                         "somebody between altered what was said");
+    fail(FORGED, "a message of the other end bears no valid seal: somebody between altered, "
+                 "repeated or made it up");
+}
+
 enum message control_receive_any(int fd, struct fields *fields, double seconds)
 {
     unsigned char raw[HEADER_SIZE];
@@ -119,7 +152,8 @@ enum message control_receive_any(int fd, struct fields *fields, double seconds)
         fail(BAD_PEER, "the other end announced a message of %u bytes", header.length);
     fields->length = header.length;
     receive_exactly(fd, fields->text, header.length, deadline);
-    if (header.kind != PART && !fields_valid(fields))
+    check_seal(fd, raw, &header, fields, deadline);
+    if (header.kind != PART && header.kind != CHALLENGE && !fields_valid(fields))
         fail(BAD_PEER, "the other end sent a message that cannot be read");
     if (header.kind == FAILED)
         fail_as_peer(fields);
@@ -158,15 +192,36 @@ bool control_alive(int fd)
     return received > 0 || (received < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-bool secrets_equal(const char *a, const char *b)
+void opening_pack(enum message kind, unsigned char out[OPENING_SIZE])
 {
-    char left[SECRET_LIMIT] = "", right[SECRET_LIMIT] = "";
-    volatile unsigned char difference = 0;
-    if (strlen(a) >= SECRET_LIMIT || strlen(b) >= SECRET_LIMIT)
-        return false;
-    strcpy(left, a);
-    strcpy(right, b);
-    for (size_t i = 0; i < SECRET_LIMIT; i++)
-        difference = (unsigned char)(difference | (left[i] ^ right[i]));
-    return difference == 0;
+    header_pack(&(struct header){CONTROL_MAGIC, CONTROL_VERSION, (uint16_t)kind, NONCE_SIZE}, out);
+    random_bytes(out + HEADER_SIZE, NONCE_SIZE);
+}
+
+void control_begin(int fd, const char *secret, double seconds)
+{
+    static struct fields answer;
+    unsigned char hello[OPENING_SIZE], challenge[OPENING_SIZE];
+    channel.sealed = false;
+    opening_pack(HELLO, hello);
+    send_all(fd, hello, sizeof hello, 0); /* who hung up may have said why */
+    control_receive(fd, CHALLENGE, &answer, seconds);
+    if (answer.length != NONCE_SIZE)
+        fail(BAD_PEER, "the other end sent a challenge of %zu bytes", answer.length);
+    header_pack(&(struct header){CONTROL_MAGIC, CONTROL_VERSION, CHALLENGE, NONCE_SIZE},
+                challenge);
+    memcpy(challenge + HEADER_SIZE, answer.text, NONCE_SIZE);
+    seal_begin(&channel.seal, secret, false, hello, challenge);
+    channel.sealed = true;
+}
+
+void control_resume(const struct seal *seal)
+{
+    channel.seal = *seal;
+    channel.sealed = true;
+}
+
+uint64_t control_token(void)
+{
+    return seal_token(&channel.seal);
 }

@@ -1,22 +1,24 @@
 /* The control channel: framed messages over TCP.
  * A frame is a header of 12 bytes, all big-endian: magic (4), version (2), kind (2), length (4),
- * then that many bytes of fields. Header and kinds FAILED and HELLO stay as they are in every
- * version, so that two versions recognise each other. */
+ * then that many bytes of fields, then its seal (seal.h), from PROOF and WELCOME on. Of what
+ * should have a seal nothing but magic and length is looked at before that is valid.
+ * The header and a FAILED without a seal stay as they are in every version, so that two versions
+ * recognise each other. A process has one such channel at a time, with its keys. */
 #ifndef RAIL_CONTROL_H
 #define RAIL_CONTROL_H
 
 #include "fields.h"
+#include "seal.h"
 
 #define CONTROL_MAGIC 0x5241494cu /* "RAIL" */
-#define CONTROL_VERSION 2
-#define HEADER_SIZE 12
+#define CONTROL_VERSION 3
 
 enum message {
-    HELLO = 1, /* client: engine, secret */
-    WELCOME,   /* server: the secret was right, go on */
+    HELLO = 1, /* client: NONCE_SIZE random bytes, no fields */
+    WELCOME,   /* server: its seal proves that it has the secret; go on */
     SETUP,     /* client: every parameter */
     SETTINGS,  /* server: data_port, what its kernel granted, warnings */
-    START,     /* client: one replication's token, duration, count ... */
+    START,     /* client: one replication's duration, count ... */
     READY,     /* server: send */
     END,       /* client: all is sent; what that was */
     RESULT,    /* server: what arrived */
@@ -26,6 +28,8 @@ enum message {
     TIME_IS,   /* server: its now_ns() */
     TRACE,     /* client: go on with the trace from this offset */
     PART,      /* server: bytes of the trace, no fields; how many is the frame's length */
+    CHALLENGE, /* server: likewise, in answer to HELLO */
+    PROOF,     /* client: engine, version; its seal proves that it has the secret */
 };
 
 struct header {
@@ -36,6 +40,19 @@ struct header {
 
 void header_pack(const struct header *header, unsigned char out[HEADER_SIZE]);
 struct header header_unpack(const unsigned char in[HEADER_SIZE]);
+
+/* A HELLO or CHALLENGE with fresh random bytes. */
+void opening_pack(enum message kind, unsigned char out[OPENING_SIZE]);
+
+/* A client's first words: from then on all frames are sealed. */
+void control_begin(int fd, const char *secret, double seconds);
+
+/* Goes on with the keys that the client's PROOF was sealed with. */
+void control_resume(const struct seal *seal);
+
+/* What the test data of a replication is known by; the server's once it has read START, the
+ * client's once it has sent it. */
+uint64_t control_token(void);
 
 /* Sends one message, or fails with PEER_LOST. */
 void control_send(int fd, enum message kind, const struct fields *fields);
@@ -59,8 +76,5 @@ bool control_alive(int fd);
 
 /* True if something can be received. */
 bool control_pending(int fd);
-
-/* Equal, in a time that reveals nothing about where they differ. */
-bool secrets_equal(const char *a, const char *b);
 
 #endif

@@ -88,8 +88,10 @@ static const char *connect_watcher(struct watcher *watcher)
     watcher->fd = mark_socket();
     if (watcher->fd < 0)
         return strerror(errno);
-    if (connect(watcher->fd, (const struct sockaddr *)&address.un, address.length) != 0)
-        return errno == ECONNREFUSED ? "it isn't running" : strerror(errno);
+    if (!mark_connect(watcher->fd, &address))
+        return errno == ECONNREFUSED ? "it isn't running"
+               : errno == EAGAIN     ? "it takes nobody in"
+                                     : strerror(errno);
     if (!mark_trusts(watcher->fd))
         return "it belongs to another user";
     return NULL;

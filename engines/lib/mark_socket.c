@@ -1,6 +1,9 @@
 #include "mark_socket.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 bool mark_address(const char *name, size_t length, struct mark_address *address)
@@ -19,6 +22,21 @@ bool mark_address(const char *name, size_t length, struct mark_address *address)
 int mark_socket(void)
 {
     return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+bool mark_connect(int fd, const struct mark_address *address)
+{
+    static const struct timeval limit = {.tv_sec = 2};
+    int flags = fcntl(fd, F_GETFL), status;
+    /* One that doesn't block is refused while others wait to be taken in: anybody could see to
+     * that. The kernel lets those in first that have blocked for longest. */
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) != 0)
+        return false;
+    while ((status = connect(fd, (const struct sockaddr *)&address->un, address->length)) != 0 &&
+           errno == EINTR)
+        ;
+    return status == 0 && fcntl(fd, F_SETFL, flags) == 0;
 }
 
 bool mark_trusts(int fd)

@@ -21,6 +21,10 @@ bool mark_address(const char *name, size_t length, struct mark_address *address)
 /* A socket that never blocks; -1 with errno. */
 int mark_socket(void);
 
+/* Connects the socket, for two seconds at most: where many call at once, each in its turn. False
+ * with errno, EAGAIN if its turn didn't come. */
+bool mark_connect(int fd, const struct mark_address *address);
+
 /* The process at the other end is this user's or root's: anybody may take or call a name. */
 bool mark_trusts(int fd);
 

@@ -5,6 +5,7 @@
 
 #include "fields.h"
 #include "result.h"
+#include "seal.h"
 #include "sockets.h"
 
 #define MAX_THREADS 64 /* streams side by side */
@@ -15,6 +16,7 @@ struct trial {
     bool warmup;
     double duration;
     uint64_t count;    /* 0: by duration */
+    double longest;    /* server: seconds that it allows; client: 0 */
     uint64_t token;    /* in every packet, so that nothing else is taken for data */
     int ports[MAX_THREADS]; /* UDP: where the client's test sockets are */
 };
@@ -74,15 +76,16 @@ struct network {
 #define RESULT_SECONDS 30.0 /* draining included */
 #define GRACE_SECONDS 30.0  /* beyond a replication's duration */
 
-/* Tells the server of a replication and waits until it is ready; what it says then. */
-void start_trial(struct client *client, const struct trial *trial, struct fields *ready);
+/* Tells the server of a replication and waits until it is ready; what it says then. Sets the
+ * trial's token. */
+void start_trial(struct client *client, struct trial *trial, struct fields *ready);
 
 int network_client(const struct launch *launch, const struct network *network);
 int network_server(const struct launch *launch, const struct network *network);
 
-/* Serves one client whose hello was right; ends the process. */
+/* Serves one client that proved to have the secret; ends the process. */
 _Noreturn void serve_session(const struct launch *launch, const struct network *network,
-                             int control);
+                             int control, const struct seal *seal);
 
 /* True once the client's END is here; fails if the client is gone. Costs a system call. */
 bool session_end_arrived(struct session *session);

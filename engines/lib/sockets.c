@@ -52,6 +52,13 @@ void address_set_port(struct address *address, int port)
         address->v4.sin_port = network_order;
 }
 
+bool is_loopback(const struct address *address)
+{
+    return address->any.sa_family == AF_INET6
+               ? IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr)
+               : ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 bool same_host(const struct address *a, const struct address *b)
 {
     if (a->any.sa_family != b->any.sa_family)
@@ -283,11 +290,16 @@ void set_timeouts(int fd, double seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
+void random_bytes(void *out, size_t size)
+{
+    while (getrandom(out, size, 0) != (ssize_t)size)
+        if (errno != EINTR)
+            fail(SYSTEM_ERROR, "the kernel gives no random bytes: %s", strerror(errno));
+}
+
 uint64_t random_token(void)
 {
     uint64_t token;
-    while (getrandom(&token, sizeof token, 0) != sizeof token)
-        if (errno != EINTR)
-            fail(SYSTEM_ERROR, "the kernel gives no random bytes: %s", strerror(errno));
+    random_bytes(&token, sizeof token);
     return token;
 }

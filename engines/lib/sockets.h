@@ -22,6 +22,7 @@ struct address {
 void address_text(const struct address *address, char out[ADDRESS_LIMIT]); /* without the port */
 int address_port(const struct address *address);
 void address_set_port(struct address *address, int port);
+bool is_loopback(const struct address *address);
 bool same_host(const struct address *a, const struct address *b);
 
 /* The socket's own address, or its peer's. IPv4 in IPv6's clothing comes as plain IPv4. */
@@ -63,7 +64,8 @@ bool wait_readable(int fd, uint64_t deadline_ns);
 /* Waits in receiving and in sending calls end after this time. */
 void set_timeouts(int fd, double seconds);
 
-/* Eight bytes nobody can guess. */
+/* Bytes nobody can guess. */
+void random_bytes(void *out, size_t size); /* 256 at most */
 uint64_t random_token(void);
 
 #endif

@@ -86,6 +86,12 @@ struct usage team_join(struct team *team)
     return total;
 }
 
+void team_prepare(const struct launch *launch, bool server, const struct task *tasks,
+                  size_t count)
+{
+    team_join(team_start(launch, server, tasks, count));
+}
+
 struct usage team_run(const struct launch *launch, bool server, const struct task *tasks,
                       size_t count)
 {

@@ -37,8 +37,8 @@ static void measure(struct client *client, const struct trial *trial, struct fie
                     struct result *result)
 {
     size_t count = connections_of(client->launch);
-    prepare_senders(senders, client->launch, count);
-    prepare_receivers(receivers, client->launch, count);
+    prepare_senders(senders, client->launch, false, count);
+    prepare_receivers(receivers, client->launch, false, count, count);
     struct usage usage = run_both(client->launch, false, client->fds, client->control, trial);
     take_sent(senders, count, usage, end, result);
     note_rate(client->launch, trial, "client", result_get(result, "local_throughput"));
@@ -53,8 +53,8 @@ static void prepare(struct session *session, const struct trial *trial)
     if (!source_opened)
         open_source(&session->launch, false);
     source_opened = true;
-    prepare_senders(senders, &session->launch, count);
-    prepare_receivers(receivers, &session->launch, count);
+    prepare_senders(senders, &session->launch, true, count);
+    prepare_receivers(receivers, &session->launch, true, count, count);
 }
 
 static void serve(struct session *session, const struct trial *trial, const int fds[],

@@ -14,6 +14,7 @@
 
 /* A sender's task and, afterwards, what it did. */
 struct sender {
+    const struct launch *launch;
     struct writer writer;
     int control;
     const struct source *source;
@@ -34,6 +35,7 @@ struct sender {
 
 /* A receiver's task and, afterwards, what it saw. */
 struct receiver {
+    const struct launch *launch;
     int fd, control;
     ssize_t (*take)(struct receiver *);  /* 0 at the end, -1 with errno */
     size_t chunk;
@@ -43,17 +45,20 @@ struct receiver {
     uint64_t bytes, first, first_at, last_at;
 };
 
-/* What several receivers saw together: the bytes after each one's first read, over the time from
- * the first of these reads to the last read of all. */
+/* What several receivers saw together: the bytes after the very first read, over the time from that
+ * to the last read of all. */
 struct reception {
     uint64_t bytes, timed;
     double elapsed;
 };
 
-/* Whatever takes memory is made before the test begins, for the connections that the mode has.
- * What is sent is the source that was opened last. */
-void prepare_senders(struct sender *senders, const struct launch *launch, size_t count);
-void prepare_receivers(struct receiver *receivers, const struct launch *launch, size_t count);
+/* Whatever takes memory is made before the test begins, for the connections that the mode has, on
+ * the CPU of each one's thread: the first has the number `first` in its team. What is sent is the
+ * source that was opened last. */
+void prepare_senders(struct sender *senders, const struct launch *launch, bool server,
+                     size_t count);
+void prepare_receivers(struct receiver *receivers, const struct launch *launch, bool server,
+                       size_t first, size_t count);
 
 /* Fails with BAD_PARAMETER if at the rate asked for a connection would seem dead. */
 void check_rate(const struct launch *launch);

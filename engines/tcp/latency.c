@@ -87,13 +87,19 @@ static void set_exchange(struct exchange *x, const struct launch *launch, int fd
     x->size = size_of(launch, "message");
     x->write = size_of(launch, "write") ? size_of(launch, "write") : x->size;
     x->read = size_of(launch, "read") ? size_of(launch, "read") : x->size;
-    if (x->data == NULL)
-        x->data = test_buffer(x->size); /* kept: a launch has one size */
     x->fd = fd;
     x->flags = strcmp(text_of(launch, "poll"), "busy") == 0 ? MSG_DONTWAIT : 0;
     x->nonblocking = fd >= 0 && fcntl(fd, F_GETFL) & O_NONBLOCK;
     x->stuck_since = 0;
     x->broken = false;
+}
+
+/* Kept: a launch has one size. */
+static void make_data(void *share)
+{
+    struct exchange *x = share;
+    if (x->data == NULL)
+        x->data = test_buffer(x->size);
 }
 
 /* The client's part of one thread. */
@@ -156,10 +162,12 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
+    for (size_t i = 0; i < threads; i++)
+        tasks[i] = (struct task){make_data, &make_requester(client, trial, i)->exchange, (int)i};
+    team_prepare(client->launch, false, tasks, threads);
     for (size_t i = 0; i < threads; i++) {
-        struct requester *requester = make_requester(client, trial, i);
-        trips[i] = &requester->trips;
-        tasks[i] = (struct task){request_repeatedly, requester, (int)i};
+        trips[i] = &requesters[i]->trips;
+        tasks[i] = (struct task){request_repeatedly, requesters[i], (int)i};
     }
     struct usage usage = team_run(client->launch, false, tasks, threads);
     result_set_usage(result, "client", &usage);
@@ -186,8 +194,13 @@ static struct exchange echoes[MAX_THREADS];
 static void prepare(struct session *session, const struct trial *trial)
 {
     (void)trial;
-    for (size_t i = 0; i < size_of(&session->launch, "threads"); i++)
+    struct task tasks[MAX_THREADS];
+    size_t threads = size_of(&session->launch, "threads");
+    for (size_t i = 0; i < threads; i++) {
         set_exchange(&echoes[i], &session->launch, -1);
+        tasks[i] = (struct task){make_data, &echoes[i], (int)i};
+    }
+    team_prepare(&session->launch, true, tasks, threads);
 }
 
 static void echo(void *share)

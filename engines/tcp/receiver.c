@@ -5,6 +5,7 @@
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/team.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,8 +53,10 @@ static size_t chunk_of(const struct launch *launch)
     return message < LEAST_READ ? LEAST_READ : message > MOST_READ ? MOST_READ : message;
 }
 
-static void prepare_receiver(struct receiver *r, const struct launch *launch)
+static void prepare_receiver(void *share)
 {
+    struct receiver *r = share;
+    const struct launch *launch = r->launch;
     const struct {
         const char *name;
         ssize_t (*take)(struct receiver *);
@@ -75,11 +78,16 @@ static void prepare_receiver(struct receiver *r, const struct launch *launch)
     }
 }
 
-void prepare_receivers(struct receiver *receivers, const struct launch *launch, size_t count)
+void prepare_receivers(struct receiver *receivers, const struct launch *launch, bool server,
+                       size_t first, size_t count)
 {
+    struct task tasks[MAX_THREADS];
     must_fit(count, chunk_of(launch));
-    for (size_t i = 0; i < count; i++)
-        prepare_receiver(&receivers[i], launch);
+    for (size_t i = 0; i < count; i++) {
+        receivers[i].launch = launch;
+        tasks[i] = (struct task){prepare_receiver, &receivers[i], (int)(first + i)};
+    }
+    team_prepare(launch, server, tasks, count);
 }
 
 void set_receivers(struct receiver *receivers, const int fds[], int control,
@@ -123,16 +131,19 @@ void receive_flow(void *share)
 struct reception sum_received(const struct receiver *receivers, size_t count)
 {
     struct reception sum = {0};
-    uint64_t first_at = UINT64_MAX, last_at = 0;
+    uint64_t first_at = UINT64_MAX, last_at = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
         const struct receiver *r = &receivers[i];
         if (r->bytes == 0)
             continue;
         sum.bytes += r->bytes;
-        sum.timed += r->bytes - r->first;
-        first_at = r->first_at < first_at ? r->first_at : first_at;
+        if (r->first_at < first_at) {
+            first_at = r->first_at;
+            first = r->first;
+        }
         last_at = r->last_at > last_at ? r->last_at : last_at;
     }
+    sum.timed = sum.bytes - first;
     sum.elapsed = last_at ? ns_seconds(last_at - first_at) : 0;
     return sum;
 }
@@ -148,7 +159,7 @@ double rate_of(const struct reception *sum, double sent)
     if ((double)sum->bytes != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, (double)sum->bytes);
     if (sum->elapsed <= 0 || sum->timed == 0)
-        fail(TOO_SHORT, "all %.0f bytes arrived in one read a connection, which has no rate: send "
+        fail(TOO_SHORT, "all %.0f bytes arrived in one read, which has no rate: send "
              "more", sent);
     return (double)sum->timed * 8 / sum->elapsed;
 }

@@ -65,13 +65,22 @@ void check_rate(const struct launch *launch)
              chunk, seconds, LONGEST_WAIT);
 }
 
-void prepare_senders(struct sender *senders, const struct launch *launch, size_t count)
+static void prepare_sender(void *share)
 {
+    struct sender *s = share;
+    writer_prepare(&s->writer, s->launch, s->source->items != NULL, s->chunk);
+}
+
+void prepare_senders(struct sender *senders, const struct launch *launch, bool server,
+                     size_t count)
+{
+    struct task tasks[MAX_THREADS];
     const struct source *source = opened_source();
     if (through_memory(launch, source))
         must_fit(count, chunk_of(launch, source));
     for (size_t i = 0; i < count; i++) {
         struct sender *s = &senders[i];
+        s->launch = launch;
         s->source = source;
         s->message = size_of(launch, "message");
         s->chunk = chunk_of(launch, source);
@@ -79,8 +88,9 @@ void prepare_senders(struct sender *senders, const struct launch *launch, size_t
         s->byte_ns = byte_time(launch);
         s->late_ns = s->byte_ns * (double)s->chunk * (double)i / (double)count;
         s->connections = count;
-        writer_prepare(&s->writer, launch, source->items != NULL, s->chunk);
+        tasks[i] = (struct task){prepare_sender, s, (int)i};
     }
+    team_prepare(launch, server, tasks, count);
 }
 
 void set_senders(struct sender *senders, const struct launch *launch, const int fds[],
@@ -160,6 +170,8 @@ void send_flow(void *share)
     uint64_t now = now_ns(), stop = s->by_count ? UINT64_MAX : now + s->duration;
     uint64_t progress = now, next_sample = now + SAMPLE_INTERVAL;
     struct pace pace = {.begin = now};
+    if (!s->by_count)
+        interrupt_calls(stop);
     if (s->byte_ns > 0)
         begin_pace(&pace, s, stop);
     s->began = now = pace.begin;
@@ -194,6 +206,7 @@ void send_flow(void *share)
         size = item ? item->size : s->message;
         at = 0;
     }
+    interrupt_calls(0);
     if (s->cork)
         set_cork(s->writer.fd, 0);
     s->ended = s->byte_ns > 0 ? keep_last_slot(&pace, s, last) : now;

@@ -92,7 +92,7 @@ static void measure(struct client *client, const struct trial *trial, struct fie
 {
     size_t count = connections_of(client->launch);
     struct task tasks[MAX_THREADS];
-    prepare_senders(senders, client->launch, count);
+    prepare_senders(senders, client->launch, false, count);
     set_senders(senders, client->launch, client->fds, client->control, trial, count);
     sender_tasks(senders, tasks, count);
     struct sampler sampler;
@@ -107,7 +107,7 @@ static void measure(struct client *client, const struct trial *trial, struct fie
 static void prepare(struct session *session, const struct trial *trial)
 {
     (void)trial;
-    prepare_receivers(receivers, &session->launch, connections_of(&session->launch));
+    prepare_receivers(receivers, &session->launch, true, 0, connections_of(&session->launch));
 }
 
 static void serve(struct session *session, const struct trial *trial, const int fds[],

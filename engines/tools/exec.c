@@ -23,6 +23,11 @@ static const struct parameter parameters[] = {
      "folder, where the command runs, and which is removed afterwards"},
     {"output_file", TEXT, "", 0, 0, NULL, NULL, NULL,
      "keep this file of the working folder in place of the command's standard output"},
+    {"work_in", TEXT, "", 0, 0, NULL, NULL, NULL,
+     "the working folder, where the command runs then, is made in this one; empty: in TMPDIR"},
+    {"environment", TEXT, "", 0, 0, NULL, NULL, NULL,
+     "variables that the command gets beside PATH, HOME and the like: NAME or BEGINNING*, with "
+     "commas between them"},
     {"ready", TEXT, "", 0, 0, NULL, NULL, NULL,
      "server: it is ready when it has written this; empty: when something has its port, which "
      "stands for {port} in COMMAND"},
@@ -91,13 +96,13 @@ static void run_once(const struct launch *launch, const char *folder, struct cap
 static void replicate(const struct launch *launch, long number, struct capture *capture)
 {
     const char *file = text_of(launch, "output_file");
-    bool works = *file || number_of(launch, "files") > 0;
+    bool works = *file || number_of(launch, "files") > 0 || *text_of(launch, "work_in");
     struct folder folder;
     struct result result;
     result_clear(&result, launch->engine);
     report_current(number);
     if (works) {
-        folder_make(&folder);
+        folder_make(&folder, text_of(launch, "work_in"));
         orphans_spare(folder.janitor);
         write_files(launch, &folder);
     }
@@ -122,7 +127,7 @@ static int client(const struct launch *launch)
     struct capture capture;
     command_of(launch);
     capture_prepare(&capture);
-    command_guard();
+    command_guard(text_of(launch, "environment"));
     report_settings(&place, NULL);
     for (long i = 1; i <= launch->replications; i++)
         replicate(launch, i, &capture);

@@ -21,7 +21,7 @@
 #define AGAIN_OFTEN 100     /* times, after which it is in the hands of one who says nothing */
 #define AGAIN_SELDOM_MS 1000
 
-enum { JSON, LOCK, TEXT_SHOWN, TOKEN, WAIT, SILENCE, DEADLINE_AFTER, OPTIONS };
+enum { JSON, LOCK, TEXT_SHOWN, TOKEN_STDIN, WAIT, SILENCE, DEADLINE_AFTER, OPTIONS };
 
 /* clang-format off */
 static const struct parameter table[] = {
@@ -31,9 +31,10 @@ static const struct parameter table[] = {
               .help = "the lock's name, " MARK_NAME_RULE " (default railgauge-hold)"},
     [TEXT_SHOWN] = {.name = "text", .type = TEXT, .initial = "",
                     .help = "what others are told of who has the machine"},
-    [TOKEN] = {.name = "token", .type = TEXT, .initial = "",
-               .help = "with the token of the one who has the machine, it is had together: two "
-                       "names of one machine in one run"},
+    [TOKEN_STDIN] = {.name = "token_stdin", .type = BOOL, .initial = "0",
+                     .help = "the first line of standard input is the run's token: with that of "
+                             "the one who has the machine, the same user or root, it is had "
+                             "together: two names of one machine in one run"},
     [WAIT] = {.name = "wait", .type = BOOL, .initial = "0",
               .help = "where another has the machine, take it as soon as that one lets go"},
     [SILENCE] = {.name = "silence", .type = TIME, .initial = "0", .min = 0, .max = 30 * 86400.0,
@@ -152,6 +153,8 @@ static void emit_busy(const struct holder *holder)
 
 static struct mark_address address;
 static uint64_t deadline, last_contact, held_since;
+static char token[TEXT_LIMIT];
+static bool token_awaited;
 static int lock = -1;   /* once it is ours */
 static int holder = -1; /* a connection to whoever has it, which ends with that one */
 static bool held_emitted; /* the machine is ours, or our run's by another name */
@@ -173,7 +176,7 @@ static void try_lock(void)
     if (holder < 0 && ++unanswered != AGAIN_OFTEN)
         return; /* it has just ended, or doesn't listen yet; or it never will */
     unanswered = holder < 0 ? unanswered : 0;
-    if (*owner.token && strcmp(owner.token, values[TOKEN].text) == 0) {
+    if (*owner.token && strcmp(owner.token, token) == 0) {
         if (!held_emitted)
             emit_held();
         held_emitted = true;
@@ -203,8 +206,11 @@ static void take_lines(void)
             continue;
         }
         line[length] = '\0';
-        if (length > 0)
+        if (token_awaited)
+            memcpy(token, line, length + 1);
+        else if (length > 0)
             memcpy(values[TEXT_SHOWN].text, line, length + 1);
+        token_awaited = false;
         length = 0;
     }
 }
@@ -220,9 +226,9 @@ static int patience(void)
     if (silence && last_contact + silence < until)
         until = last_contact + silence;
     uint64_t left_ms = (until - now) / 1000000 + 1;
-    uint64_t longest = lock >= 0 || holder >= 0 ? 3600000
-                       : unanswered < AGAIN_OFTEN   ? AGAIN_MS
-                                                : AGAIN_SELDOM_MS;
+    uint64_t longest = lock >= 0 || holder >= 0 || token_awaited ? 3600000
+                       : unanswered < AGAIN_OFTEN                    ? AGAIN_MS
+                                                                     : AGAIN_SELDOM_MS;
     return (int)(left_ms < longest ? left_ms : longest);
 }
 
@@ -244,7 +250,7 @@ static _Noreturn void hold_until_end(void)
     for (int i = 0; i < WAITING_LIMIT; i++)
         waiting[i] = -1;
     for (;;) {
-        if (lock < 0 && holder < 0)
+        if (lock < 0 && holder < 0 && !token_awaited)
             try_lock();
         poll_set[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
         int place = free_place();
@@ -264,7 +270,7 @@ static _Noreturn void hold_until_end(void)
         }
         if (poll_set[1].revents && lock >= 0) {
             waiting[place] =
-                lock_answer(lock, values[TOKEN].text, ns_seconds(now_ns() - held_since),
+                lock_answer(lock, token, ns_seconds(now_ns() - held_since),
                             values[TEXT_SHOWN].text);
         } else if (poll_set[1].revents) { /* whoever had it has let go */
             close(holder);
@@ -284,6 +290,7 @@ int main(int argc, char **argv)
     const char *name = values[LOCK].text;
     if (!mark_address(name, strlen(name), &address))
         fail(BAD_PARAMETER, "--lock takes " MARK_NAME_RULE ", not '%.64s'", name);
+    token_awaited = values[TOKEN_STDIN].number != 0;
     signal(SIGPIPE, SIG_IGN);
     last_contact = now_ns();
     deadline = last_contact + seconds_ns(values[DEADLINE_AFTER].number);

@@ -28,6 +28,7 @@ struct sender_group {
 struct sent {
     uint64_t packets, retries;
     double elapsed; /* from the first one's beginning to the last one's end */
+    double spun;    /* s of CPU time, until a send was due */
 };
 
 /* Allocates and prepares; fill in what stands above `count` before. */

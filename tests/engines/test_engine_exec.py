@@ -122,14 +122,14 @@ def test_closing_standard_input_ends_the_command(
 
 
 @CHILDREN
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_ends_the_command(
     engines, tmp_path: Path, process_ends, number: int, child: str
 ) -> None:
     running, pids = _sleeping(engines, tmp_path, child=child)
     os.kill(running.pid, number)
     assert all(process_ends(pid) for pid in [running.pid, *pids])
-    assert running.process.wait() == 128 + number
+    assert running.process.wait() == (-number if number == signal.SIGKILL else 128 + number)
 
 
 @CHILDREN
@@ -138,6 +138,26 @@ def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, ch
     done = running.finish()
     assert (done.status, done.error["code"]) == (1, "deadline")
     assert all(process_ends(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(
+    ("options", "more"),
+    [((), set()), (("--environment=LENGTHY,SL*,OMP_",), {"LENGTHY", "SLOT", "SL"})],
+)
+def test_a_command_gets_what_any_program_needs_and_what_is_listed(
+    engines, options: tuple[str, ...], more: set[str]
+) -> None:
+    given = dict.fromkeys(("LENGTHY", "LENGTH", "SLOT", "SL", "OMP_NUM_THREADS", "LC_ALL"), "C")
+    running = engines.start(
+        *("exec", "client", "--json", "--replications=1", *options, "--", "env"),
+        **{**given, "RAILGAUGE_DB": "postgresql://user:password@host"},
+    )
+    (event,) = running.finish().of("replication")
+    names = {line.partition("=")[0] for line in event["output"].splitlines()}
+    assert names - {"HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE"} == {
+        *("PATH", "LC_ALL", "RAILGAUGE_EXEC"),
+        *more,
+    } | (names & {"LD_LIBRARY_PATH"})
 
 
 def test_the_secret_is_not_handed_on(engines) -> None:

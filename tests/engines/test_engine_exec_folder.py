@@ -36,6 +36,14 @@ def test_the_command_finds_its_files_in_a_folder_of_its_own(engines, tmp_path: P
     assert gone(tmp_path)
 
 
+def test_the_folder_is_made_where_it_is_wanted(engines, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    command = (f"--work-in={tmp_path / 'disk'}", "--", "sh", "-c", "pwd; touch left")
+    (event,) = run(engines, tmp_path, *command).of("replication")
+    assert event["output"].startswith(f"{tmp_path}/disk/railgauge-work.")
+    assert not [*(tmp_path / "disk").iterdir()]
+
+
 def test_a_files_text_takes_the_place_of_the_output(engines, tmp_path: Path) -> None:
     command = ("--", "sh", "-c", "echo to nobody; mkdir -p d/e; echo $$ >>out.txt")
     done = run(engines, tmp_path, "--output-file=out.txt", *command, count=3)

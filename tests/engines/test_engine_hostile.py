@@ -13,8 +13,8 @@ from tests.support.between import Between, Change, Fields, fields_of, frame
 from tests.support.wire import Wire
 
 ENGINES = ["udp", "tcp"]
-TO_CLIENT = ["WELCOME", "SETTINGS", "TIME_IS", "READY", "RESULT"]
-TO_SERVER = ["HELLO", "SETUP", "CLOCK", "START", "END"]
+TO_CLIENT = ["CHALLENGE", "WELCOME", "SETTINGS", "TIME_IS", "READY", "RESULT"]
+TO_SERVER = ["HELLO", "PROOF", "SETUP", "CLOCK", "START", "END"]
 # A receiver that gets its CPU late would take all 200 messages in one read, which has no rate.
 BRIEF = {
     "udp": ("--count=20", "--sockbuf=256KiB"),
@@ -95,6 +95,35 @@ def test_a_server_gives_up_on_a_client_that_breaks_the_protocol(engines, engine,
     _still_honest(engines, server)
 
 
+@pytest.mark.parametrize("at", [7, -1], ids=["kind", "end"])
+def test_who_is_between_without_the_secret_can_alter_nothing(engines, at: int) -> None:
+    """A flipped bit in any frame is an error at once, in its seal as in what it says."""
+
+    def flip(whole: bytes) -> bytes:
+        place = at % len(whole)
+        return whole[:place] + bytes([whole[place] ^ 0x80]) + whole[place + 1 :]
+
+    server = engines.server("udp")
+    for kind in (*TO_CLIENT, *TO_SERVER, "TRACE", "PART"):
+        opening = {"HELLO", "CHALLENGE", "PROOF", "WELCOME"}
+        expected = {"bad-secret"} if kind in opening else {"forged"}
+        if at == 7 and kind in ("HELLO", "CHALLENGE"):
+            expected = {"bad-peer", "peer-lost"}
+        with Between(server.port, getattr(Wire, kind), flip, secret=None) as between:
+            traced = ("--trace=10",) if kind in ("TRACE", "PART") else ()
+            assert _error(_start(engines, "udp", between.port, *traced)) in expected, kind
+    _still_honest(engines, server)
+
+
+@pytest.mark.parametrize("kind", ["CLOCK", "TIME_IS"])
+def test_what_is_said_twice_is_refused(engines, kind: str) -> None:
+    server = engines.server("udp")
+    twice = Between(server.port, getattr(Wire, kind), lambda whole: whole * 2, secret=None)
+    with twice as between:
+        assert _error(_start(engines, "udp", between.port)) == "forged"
+    _still_honest(engines, server)
+
+
 def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
     """All at once, as each takes as long as its limit: 10 s, and 30 s for a result."""
     betweens, clients = [], []
@@ -110,6 +139,8 @@ def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
         for client, server, what in clients:
             # Of a client that gets its CPU late, the server's own last words fill the half up.
             late = {"bad-peer"} if what[2] is _half else set()
+            # A server waits for a proof half as long as its client for a challenge.
+            late |= {"peer-lost"} if what[1] == "CHALLENGE" else set()
             assert _error(client) in {"no-answer"} | late, what
             _still_honest(engines, server)
     finally:

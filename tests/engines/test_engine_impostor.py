@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
-import struct
 import threading
 from collections.abc import Callable
 
 import pytest
+from tests.support.wire import NONCE as NONCE_SIZE
+from tests.support.wire import Wire
+
+NONCE = bytes(range(NONCE_SIZE))
 
 
 @pytest.fixture
@@ -21,7 +25,7 @@ def impostor() -> Callable[[Callable[[socket.socket], None]], int]:
 
         def run() -> None:
             connection, _ = listener.accept()
-            with connection:
+            with connection, contextlib.suppress(ConnectionError):
                 act(connection)
 
         thread = threading.Thread(target=run, daemon=True)
@@ -46,28 +50,68 @@ def _client(engines, port: int, *options: str):
         (b"SSH-2.0-OpenSSH_9.2\r\n", "bad-peer"),
         (b"", "peer-lost"),
         (os.urandom(100_000), "bad-peer"),
-        (struct.pack(">IHHI", 0x5241494C, 2, 2, 0)[:7], "peer-lost"),
-        (struct.pack(">IHHI", 0x5241494C, 2, 2, 0xFFFFFFFF), "bad-peer"),
-        (struct.pack(">IHHI", 0x5241494C, 2, 2, 4) + b"\x00\x01\x02\x03", "bad-peer"),
-        (struct.pack(">IHHI", 0x5241494C, 2, 8, 0), "bad-peer"),
-        (struct.pack(">IHHI", 0x5241494C, 9, 2, 0), "version-mismatch"),
-        (struct.pack(">IHHI", 0x5241494C, 9, 9, 10) + b"code busy\n", "busy"),
-        (struct.pack(">IHHI", 0x5241494C, 2, 9, 11) + b'code "\xff{}<\n', "bad-peer"),
+        (Wire.frame(Wire.CHALLENGE, NONCE)[:7], "peer-lost"),
+        (Wire.frame(Wire.CHALLENGE)[:8] + b"\xff" * 4, "bad-peer"),
+        (Wire.frame(Wire.CHALLENGE, NONCE[1:]), "bad-peer"),
+        (Wire.frame(Wire.RESULT), "bad-peer"),
+        (Wire.frame(Wire.WELCOME, b"\x00\x01\x02\x03"), "bad-peer"),
+        (Wire.frame(Wire.WELCOME, protocol=2), "version-mismatch"),
+        (Wire.frame(Wire.CHALLENGE, NONCE, protocol=9), "version-mismatch"),
+        (Wire.frame(Wire.FAILED, b"code version-mismatch\n", protocol=2), "version-mismatch"),
+        (Wire.frame(Wire.FAILED, b"code busy\n", protocol=9), "busy"),
+        (Wire.frame(Wire.FAILED, b'code "\xff{}<\n'), "bad-peer"),
+        # No seal at all, one that says nothing, and the words of somebody who has no key.
+        (Wire.frame(Wire.CHALLENGE, NONCE) + Wire.frame(Wire.WELCOME), "peer-lost"),
+        (Wire.frame(Wire.CHALLENGE, NONCE) + Wire.frame(Wire.WELCOME) + NONCE, "bad-secret"),
+        (
+            Wire.frame(Wire.CHALLENGE, NONCE) + Wire.frame(Wire.FAILED, b"code bad-secret\n"),
+            "bad-secret",
+        ),
     ],
 )
 def test_a_client_gives_a_code_to_every_bad_answer(engines, impostor, answer, code) -> None:
     def act(connection: socket.socket) -> None:
         connection.recv(65536)
         connection.sendall(answer)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):
+            pass
 
     assert _client(engines, impostor(act)).error["code"] == code
+
+
+def test_a_server_that_does_not_have_the_secret_learns_and_gets_nothing(
+    engines, wire, impostor
+) -> None:
+    heard: list[bytes] = []
+
+    def act(connection: socket.socket) -> None:
+        peer = wire(connection)
+        hello = peer.receive_bytes()
+        peer.socket.sendall(challenge := wire.frame(wire.CHALLENGE, NONCE))
+        peer.begin("guess", wire.frame(*hello), challenge, server=True)
+        heard.append(hello[1] + connection.recv(65536))
+        peer.send(wire.WELCOME)
+        heard.append(connection.recv(65536))
+
+    client = engines.start(
+        "udp",
+        "client",
+        "127.0.0.1",
+        "--json",
+        f"--port={impostor(act)}",
+        RAILGAUGE_SECRET="open sesame",
+    )
+    error = client.finish().error
+    assert (error["code"], "did not prove" in error["message"]) == ("bad-secret", True)
+    assert b"sesame" not in b"".join(heard)
+    assert heard[1:] == [b""]
 
 
 def _obliging(wire, connection: socket.socket, udp: socket.socket):
     """Go along with a client until it sends."""
     peer = wire(connection)
-    peer.expect(wire.HELLO)
-    peer.send(wire.WELCOME)
+    peer.welcome()
     peer.expect(wire.SETUP)
     peer.send(wire.SETTINGS, ports=udp.getsockname()[1])
     while (request := peer.receive())[0] == wire.CLOCK:

@@ -238,6 +238,22 @@ def test_a_stopped_process_as_a_watcher_hangs_nobody(engines: Engines, watchers:
     assert len(_warnings(done)) == 1
 
 
+def test_a_watcher_whom_many_call_takes_an_engine_in_in_its_turn(
+    engines: Engines, watchers: Watchers
+) -> None:
+    name = watchers.name("crowded")
+    script = (
+        "import socket, time; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
+        f"s.bind('\\0{name}'); s.listen(0);"
+        "other = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
+        f"other.connect('\\0{name}'); print('ready', flush=True); time.sleep(0.5);"
+        "s.accept(); c, _ = s.accept(); [c.send(b'ok') for _ in iter(lambda: c.recv(99), b'')]"
+    )
+    crowded = engines.start_other(sys.executable, "-c", script)
+    assert crowded.line() == "ready\n"
+    assert not _warnings(_exec(engines, f"{name}:1"))
+
+
 @pytest.mark.parametrize(
     ("answer", "words"), [(b"okay", "answer that isn't one"), (b"x" * 500, "one"), (b"", "ended")]
 )

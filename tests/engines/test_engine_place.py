@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.engine_cache import SANITIZE
 
 
 def _status(pid: int, task: int, name: str) -> str:
@@ -123,3 +125,34 @@ def test_a_series_by_hand_is_one_table_with_a_row_a_size(engines) -> None:
     assert [row[:2] for row in rows] == [[str(n), "1"] for n in (1, 2, 4, 8, 16, 32, 48)]
     headings = [x for x in outcome.output.splitlines() if "message" in x and "Mbit/s" in x]
     assert len(headings) == 1
+
+
+@pytest.mark.skipif(bool(SANITIZE), reason="a sanitizer's own allocator has to come first")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one CPU")
+@pytest.mark.parametrize("mode", ["stream", "bidirectional", "latency"])
+def test_memory_is_made_where_its_thread_runs(engines, tmp_path: Path, mode: str) -> None:
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    library, log = tmp_path / "first_touch.so", tmp_path / "log"
+    source = Path(__file__).with_name("first_touch.c")
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", library, source], check=True)
+    env = {"LD_PRELOAD": str(library), "FIRST_TOUCH": str(log)}
+    # 300 KiB are sent, 200 KiB received; a round trip's go both ways.
+    given = ("--write=300KiB", "--read=200KiB", "--message=300KiB", "--count=1", "--threads=2")
+    server = engines.server("tcp", **env)
+    client = engines.start(
+        "tcp", "client", "127.0.0.1", "--json", f"--port={server.port}", "--replications=1",
+        f"--mode={mode}", f"--client-cpu={first},{second}", f"--server-cpu={first},{second}",
+        *given, **env,
+    )  # fmt: skip
+    assert client.finish().metrics
+    places: dict[str, list[int]] = {"307200": [], "204800": []}
+    for line in log.read_text().splitlines():
+        size, cpu = line.split()
+        if size in places:
+            places[size].append(int(cpu))
+    both = sorted([first, second])
+    assert sorted(places["307200"]) == (both if mode == "stream" else sorted(both * 2))
+    assert sorted(places["204800"]) == {"stream": both, "bidirectional": sorted(both * 2)}.get(
+        mode, []
+    )

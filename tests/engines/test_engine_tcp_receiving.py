@@ -9,7 +9,6 @@ import pytest
 from tests.support.tcp_sink import Sink
 
 PLAIN = "--congestion=system"
-TOKEN = bytes.fromhex("00112233445566ff")
 
 
 def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
@@ -20,12 +19,13 @@ def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
     peer.expect(wire.WELCOME)
     peer.send(wire.SETUP, congestion="system", threads=len(sizes), **setup)
     port = int(peer.expect(wire.SETTINGS)["ports"])
-    peer.send(wire.START, number=1, duration=1, count=0, client_ports="", token=TOKEN.hex())
+    peer.send(wire.START, number=1, duration=1, count=0, client_ports="")
     peer.expect(wire.READY)
+    token = peer.token().to_bytes(8, "big")
     connections = {}
     for index in reversed(range(len(sizes))):  # the server sorts them
         connections[index] = socket.create_connection(("127.0.0.1", port))
-        greeting = TOKEN + index.to_bytes(8, "big")
+        greeting = token + index.to_bytes(8, "big")
         connections[index].sendall(greeting)
         assert connections[index].recv(16, socket.MSG_WAITALL) == greeting
     dice = random.Random(1)
@@ -128,3 +128,10 @@ def test_a_server_that_claims_to_have_sent_more_gives_no_number(engines) -> None
     with Sink(connections=2, back=back, claimed=2 * len(back) + 1) as sink:
         done = _bidirectional(engines, sink)
     assert done.error["code"] == "short-count"
+
+
+def test_of_several_connections_only_the_very_first_read_is_left_out(engines) -> None:
+    options = (PLAIN, "--threads=4", "--count=20", "--message=64KiB", "--read=1000")
+    for m in engines.client(engines.server("tcp"), *options).metrics:
+        timed = m["throughput"] * m["server_elapsed"] / 8
+        assert m["received_bytes"] - timed == pytest.approx(1000, abs=1)

@@ -208,3 +208,14 @@ def test_a_series_of_message_sizes_has_a_launch_for_each(engines) -> None:
     for size, m in zip(sizes, done.metrics, strict=True):
         assert m["received_bytes"] == m["sent_bytes"]
         assert m["sent_bytes"] // size == m["sent_messages"]
+
+
+@pytest.mark.parametrize("send", ["send", "sendfile"])
+def test_the_time_ends_within_a_call_that_the_kernel_holds(engines, send: str) -> None:
+    large = 8 << 20
+    options = (f"--send={send}", f"--message={large}", "--sockbuf=20KiB", "--duration=50ms")
+    with Sink(idle=1.1) as sink:
+        (m,) = _run(engines, sink, *options).metrics
+    assert m["client_elapsed"] < 0.9
+    assert m["sent_messages"] == 0
+    assert m["sent_bytes"] == len(sink.brought[0]) < large

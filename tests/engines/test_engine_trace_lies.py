@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import pytest
 from tests.support.between import Between, Change, fields_of, frame
 from tests.support.wire import Wire
@@ -38,7 +36,7 @@ def _refused(engines, kind: int, change: Change) -> str:
 
 
 def _part(data: bytes) -> bytes:
-    return struct.pack(">IHHI", Wire.MAGIC, Wire.PROTOCOL, Wire.PART, len(data)) + data
+    return Wire.frame(Wire.PART, data)
 
 
 def test_a_trace_comes_through_unharmed(engines) -> None:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -76,9 +77,13 @@ def program(folder: Path) -> Iterator[Path]:
 def hold(program: Path, lock: str) -> Iterator[Callable[..., Hold]]:
     started: list[Hold] = []
 
-    def start(*options: str, prefix: tuple[str, ...] = (), user: int | None = None) -> Hold:
+    def start(
+        *options: str, prefix: tuple[str, ...] = (), user: int | None = None, token: str = ""
+    ) -> Hold:
         argv = [*prefix, str(program), "--json", f"--lock={lock}", *options]
-        started.append(Hold(argv, user))
+        started.append(Hold([*argv, "--token-stdin"] if token else argv, user))
+        if token:
+            started[-1].say(f"{token}\n")
         return started[-1]
 
     yield start
@@ -193,11 +198,11 @@ def test_whatever_is_written_what_others_hear_is_one_short_line(
 
 
 def test_two_names_of_one_machine_in_one_run_have_it_together(hold: Start) -> None:
-    first = hold("--token=run")
+    first = hold(token="run")
     first.event()
-    second = hold("--wait", "--token=run")
+    second = hold("--wait", token="run")
     assert second.event() == {"event": "held"}
-    assert hold("--token=another").event()["event"] == "busy"
+    assert hold(token="another").event()["event"] == "busy"
     assert second.let_go() == 0
     assert first.let_go() == 0
 
@@ -205,19 +210,19 @@ def test_two_names_of_one_machine_in_one_run_have_it_together(hold: Start) -> No
 def test_where_the_first_of_two_names_is_lost_the_second_has_it_or_ends(hold: Start) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
-        first = hold("--token=run")
+        first = hold(token="run")
         assert first.event() == {"event": "held"}
-        second = hold("--wait", "--token=run")
+        second = hold("--wait", token="run")
         assert second.event() == {"event": "held"}
         # As when the connection by which it was started is lost.
         first.process.kill()
         first.process.wait(PATIENCE)
-        other = hold("--token=another")
+        other = hold(token="another")
         while (event := other.event())["event"] == "busy":
             if event["pid"] == second.process.pid:
                 assert second.let_go() == 0
                 return
-            other = hold("--token=another")
+            other = hold(token="another")
         # On a busy machine another one may be quicker: then the run has lost it, and knows.
         assert second.process.wait(PATIENCE) == 1
         assert other.let_go() == 0
@@ -267,6 +272,38 @@ def test_another_user_is_refused_and_named(
     assert hold(user=NOBODY).event()["uid"] == 0
 
 
+STRANGER = """\
+import os, socket, sys
+os.setuid(int(sys.argv[2]))
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
+    stranger.bind(b"\\0" + sys.argv[1].encode())
+    stranger.listen()
+    print("ready", flush=True)
+    caller, _ = stranger.accept()
+    caller.send(b"railgauge-hold 1\\nrun\\n1\\nours")
+    print(caller.recv(1000), flush=True)
+"""
+
+
+def test_another_user_with_our_token_is_not_of_our_run_and_never_hears_it(
+    hold: Start, lock: str, require: Callable[[object, str], None]
+) -> None:
+    require(os.geteuid() == 0, "root, to be another user")
+    with subprocess.Popen(
+        [sys.executable, "-c", STRANGER, lock, str(NOBODY)], stdout=subprocess.PIPE, text=True
+    ) as stranger:
+        assert stranger.stdout and stranger.stdout.readline() == "ready\n"
+        asking = hold(token="run")
+        busy = asking.event()
+        assert (busy["event"], busy["uid"]) == ("busy", NOBODY)
+        assert asking.process.wait(PATIENCE) == 1
+    first = hold(token="run", user=NOBODY)
+    assert first.event() == {"event": "held"}
+    # Two names under one account are of one run, under two they are not.
+    assert hold("--wait", token="run").event()["event"] == "busy"
+    assert hold(token="run", user=NOBODY).event() == {"event": "held"}
+
+
 def test_each_network_namespace_has_its_own(
     hold: Start, require: Callable[[object, str], None]
 ) -> None:
@@ -305,7 +342,7 @@ def test_an_impostor_with_the_name_is_told_as_such(hold: Start, lock: str, words
         impostor.bind(b"\0" + lock.encode())
         impostor.listen()
         impostor.settimeout(PATIENCE)
-        asking = hold("--token=t" if b"\nt\n" not in words else "--token=mine")
+        asking = hold(token="t" if b"\nt\n" not in words else "mine")
         # A packet without a byte is an end: it is asked again, for a while.
         for _ in range(100 if not words else 1):
             there, _address = impostor.accept()

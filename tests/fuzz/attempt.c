@@ -25,6 +25,15 @@ _Noreturn void __wrap_fail(enum failure failure, const char *format, ...)
     longjmp(back, 1);
 }
 
+bool any_seal;
+bool __real_digests_equal(const unsigned char a[], const unsigned char b[]);
+bool __wrap_digests_equal(const unsigned char a[], const unsigned char b[]);
+
+bool __wrap_digests_equal(const unsigned char a[], const unsigned char b[])
+{
+    return __real_digests_equal(a, b) || any_seal;
+}
+
 bool attempt(void (*work)(void *context), void *context, enum failure *failure)
 {
     must(!under_way);

@@ -11,6 +11,9 @@
  * nested, and a fail() outside of it is a bug. */
 bool attempt(void (*work)(void *context), void *context, enum failure *failure);
 
+/* Whether every seal is valid, or only those that are. */
+extern bool any_seal;
+
 /* What must hold whatever the input. */
 #define must(condition)                                                                            \
     do {                                                                                           \

@@ -1,11 +1,11 @@
 /* The control channel's reader: any bytes are taken as frames until they end or are refused. What
- * is taken must be readable in every way a caller reads it, and go out again as it came in. */
+ * is taken must be readable in every way a caller reads it, and go out again as it came in.
+ * The first byte says whether frames have seals (1, 2), and whether these are valid (1). */
+#include "control.c"
+
 #include "attempt.h"
-#include "control.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 struct reading {
@@ -73,8 +73,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct reading reading;
     int ends[2];
-    if (size > 100000 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+    static const struct seal seal;
+    if (size == 0 || size > 100000 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         return 0;
+    control_resume(&seal);
+    channel.sealed = *data == 1 || *data == 2;
+    any_seal = *data == 1;
+    data++;
+    size--;
     ssize_t sent = size ? send(ends[1], data, size, MSG_DONTWAIT) : 0;
     must(sent == (ssize_t)size);
     shutdown(ends[1], SHUT_WR);
@@ -87,9 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         header_pack(&header, packed);
         must(memcmp(packed, frame, HEADER_SIZE) == 0);
         must(header.kind == reading.kind && header.length == reading.fields.length);
-        frame += HEADER_SIZE + header.length;
+        must(!channel.sealed || any_seal);
+        frame += HEADER_SIZE + header.length + (channel.sealed ? SEAL_SIZE : 0);
         must(frame <= data + size);
-        if (reading.kind != PART) /* which is bytes of a trace, and no fields */
+        if (reading.kind != PART && reading.kind != CHALLENGE) /* which are bytes, and no fields */
             read_every_line(&reading);
     }
     close(ends[0]);

@@ -26,7 +26,10 @@ PROTOCOL = int(re.findall(r"#define CONTROL_VERSION (\d+)", HEADER.read_text())[
     TIME_IS,
     TRACE,
     PART,
-) = range(1, 15)
+    CHALLENGE,
+    PROOF,
+) = range(1, 17)
+NONCE, SEAL = bytes(range(32)), bytes(32)  # a target may take any seal for valid
 
 
 def frame(kind: int, protocol: int = PROTOCOL, **fields: object) -> bytes:
@@ -34,16 +37,22 @@ def frame(kind: int, protocol: int = PROTOCOL, **fields: object) -> bytes:
     return struct.pack(">IHHI", MAGIC, protocol, kind, len(payload)) + payload
 
 
+def plain(kind: int, data: bytes, protocol: int = PROTOCOL) -> bytes:
+    return struct.pack(">IHHI", MAGIC, protocol, kind, len(data)) + data
+
+
 def part(data: bytes) -> bytes:
-    return struct.pack(">IHHI", MAGIC, PROTOCOL, PART, len(data)) + data
+    return plain(PART, data)
 
 
-def hello(secret: str, protocol: int = PROTOCOL, engine: str = "udp") -> bytes:
-    return frame(HELLO, protocol, engine=engine, version="0.1.0", secret=secret)
+def proof(engine: str) -> bytes:
+    return plain(HELLO, NONCE) + frame(PROOF, engine=engine, version="0.1.0") + SEAL
 
 
 CONTROL = {
-    "hello": hello("open sesame"),
+    "hello": plain(HELLO, NONCE),
+    "challenge": plain(CHALLENGE, NONCE),
+    "proof": frame(PROOF, engine="udp", version="0.1.0"),
     "setup": frame(SETUP, mode="stream", datagram=1460, sockbuf="1048576", duration=0.1, ip="any"),
     "settings": frame(SETTINGS, ports=5210, rcvbuf=425984, warning="buffer-clamped got 1 of 2"),
     "start": frame(
@@ -53,6 +62,7 @@ CONTROL = {
     "odd": frame(RESULT, elapsed="nan", received=-1, timed="0x10", drops="1e400", duplicates=""),
     "failed": frame(FAILED, code="busy", message="the server is serving another client"),
     "two": frame(WELCOME) + frame(BYE),
+    "two-sealed": frame(WELCOME) + SEAL + frame(BYE) + SEAL,
     "newer": frame(SETTINGS, protocol=9),
     "part": frame(WELCOME) + part(b"RGT1\x80"),
     "half": frame(SETUP, mode="stream")[:-3],
@@ -60,16 +70,16 @@ CONTROL = {
     "longest-value": frame(SETUP, name="v" * 2047),
 }
 GUESTS = {
-    "right": hello("open sesame"),
-    "wrong": hello("open barley"),
-    "other-engine": hello("open sesame", engine="tcp"),
-    "newer": hello("open sesame", protocol=PROTOCOL + 1),
+    "right": proof("udp"),
+    "other-engine": proof("tcp"),
+    "newer": plain(HELLO, NONCE, protocol=PROTOCOL + 1),
+    "older": frame(HELLO, protocol=2, engine="udp", version="0.1.0", secret="open sesame"),
     "silent": b"",
     "start": CONTROL["start"],
     "limit": frame(HELLO, x="y" * 1021),
     "over": frame(HELLO, x="y" * 1022),
 }
-PIECES = {"whole": 0, "bytes": 1, "header": 12}
+PIECES = {"whole": 0, "bytes": 1, "header": 12, "sealed": 0x80, "sealed-bytes": 0x81}
 TEXTS = [
     "1460",
     "4KiB",
@@ -172,16 +182,19 @@ MARKS = {
     "no-launch": b"\1a,b:",
 }
 
-GREETING = frame(WELCOME) + frame(SETTINGS, ports="5210,5211") + 16 * frame(TIME_IS, now="0" * 16)
+GREETING = plain(CHALLENGE, NONCE) + SEAL.join(
+    [frame(WELCOME), frame(SETTINGS, ports="5210,5211"), *[frame(TIME_IS, now="0" * 16)] * 16, b""]
+)
 
 
 def servers() -> dict[str, bytes]:
     """What a server says; a first byte of 1 leaves out the greeting."""
-    said = {"short": b"\x01" + frame(RESULT, trace_bytes=9) + part(b"RGT1")}
+    said = {"short": b"\x01" + frame(RESULT, trace_bytes=9) + SEAL + part(b"RGT1") + SEAL}
     for name, data in TRACES.items():
-        result = frame(RESULT, trace_bytes=len(data))
-        said[name] = b"\x01" + result + part(data)
-        said[f"{name}-greeted"] = b"\x00" + GREETING + result + part(data[:5]) + part(data[5:])
+        result = frame(RESULT, trace_bytes=len(data)) + SEAL
+        said[name] = b"\x01" + result + part(data) + SEAL
+        parts = part(data[:5]) + SEAL + part(data[5:]) + SEAL
+        said[f"{name}-greeted"] = b"\x00" + GREETING + result + parts
     return said
 
 
@@ -224,7 +237,11 @@ def kernel_files() -> dict[str, bytes]:
 def seeds() -> dict[str, dict[str, bytes]]:
     return {
         "client": servers(),
-        "control": CONTROL,
+        "control": {
+            f"{name}-{sealed}": bytes([sealed]) + message + SEAL[: 32 * sealed]
+            for sealed in range(3)
+            for name, message in CONTROL.items()
+        },
         "frame": ETHERNET_FRAMES,
         "hello": {
             f"{name}-{way}": bytes([length]) + guest

@@ -67,8 +67,7 @@ class EchoPeer:
                 self._follow(Wire(connection))
 
     def _follow(self, peer: Wire) -> None:
-        peer.expect(Wire.HELLO)
-        peer.send(Wire.WELCOME)
+        peer.welcome()
         peer.expect(Wire.SETUP)
         peer.send(Wire.SETTINGS, ports=",".join(str(s.getsockname()[1]) for s in self.sockets))
         while (request := peer.receive())[0] != Wire.BYE:

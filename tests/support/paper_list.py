@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from railgauge.base.assets import shipped
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.paper.paper_model import PaperItem
-from railgauge.report.paper.read_paper import LoadedPaper, load_paper, shipped_papers
+from railgauge.report.paper.read_paper import LoadedPaper, load_paper
 
 PAGE = Path(__file__).parents[2] / "docs" / "originals.md"
 _BEGIN, _END = "<!-- papers: make papers -->\n", "<!-- end of papers -->\n"
@@ -23,7 +24,7 @@ def paper_list() -> str:
     catalogue = load_catalogue()
     return "\n".join(
         line
-        for path in shipped_papers().values()
+        for path in shipped("reports/papers").values()
         for line in _paper(load_paper(path, catalogue), path.name)
     )
 

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from tests.support.wire import PATIENCE, Wire
 
-TOKEN = 0xFEDCBA9876543210
+TOKEN = 0xFEDCBA9876543210  # stands for the replication's, which a Stream puts in its place
 
 
 def datagram(number: int, size: int = 100, token: int = TOKEN, sent_at: int = 0) -> bytes:
@@ -33,29 +33,44 @@ def number_of(packet: bytes) -> int:
     return number
 
 
+class Stream(socket.socket):
+    """A client's test socket."""
+
+    token = TOKEN
+
+    def send(self, packet: bytes, *flags: int) -> int:  # type: ignore[override]
+        """Send datagrams, with the replication's token for TOKEN and the next for TOKEN + 1."""
+        for shift in (0, 1):
+            own = struct.pack(">Q", (self.token + shift) % 2**64)
+            packet = packet.replace(struct.pack(">Q", TOKEN + shift), own)
+        return super().send(packet, *flags)
+
+
 class StreamClient:
     """A client that sends what it is told to, to a server of the engine."""
 
-    def __init__(self, server_port: int, **setup: object) -> None:
-        self.wire = Wire.to(server_port)
+    def __init__(self, server_port: int, host: str = "127.0.0.1", **setup: object) -> None:
+        self.host = host
+        self.wire = Wire.to(server_port, host)
         self.wire.hello("udp")
         self.wire.expect(Wire.WELCOME)
         self.wire.send(Wire.SETUP, **setup)
         self.settings = self.wire.expect(Wire.SETTINGS)
         self.ports = [int(port) for port in self.settings["ports"].split(",")]
-        self.sockets: list[socket.socket] = []
+        self.sockets: list[Stream] = []
 
     def start(self, number: int = 1, count: int = 0, duration: float = 1) -> None:
         """Begin a replication, with sockets of its own."""
-        self.sockets = [socket.socket(type=socket.SOCK_DGRAM) for _ in self.ports]
+        self.sockets = [Stream(type=socket.SOCK_DGRAM) for _ in self.ports]
         for one, port in zip(self.sockets, self.ports, strict=True):
-            one.bind(("127.0.0.1", 0))
-            one.connect(("127.0.0.1", port))
+            one.connect((self.host, port))
             one.settimeout(PATIENCE)
         ports = ",".join(str(one.getsockname()[1]) for one in self.sockets)
-        start = {"number": number, "duration": duration, "count": count, "token": f"{TOKEN:016x}"}
+        start = {"number": number, "duration": duration, "count": count}
         self.wire.send(Wire.START, client_ports=ports, **start)
         self.wire.expect(Wire.READY)
+        for one in self.sockets:
+            one.token = self.wire.token()
 
     def end(self, sent: object) -> tuple[int, dict[str, str]]:
         """Say what was sent; return the kind and fields of the answer."""
@@ -67,9 +82,9 @@ class StreamClient:
         data = b""
         while len(data) < length:
             self.wire.send(Wire.TRACE, at=len(data))
-            _, _, kind, size = struct.unpack(">IHHI", self.wire.exactly(12))
+            kind, part = self.wire.receive_bytes()
             assert kind == Wire.PART
-            data += self.wire.exactly(size)
+            data += part
         return data
 
 
@@ -113,8 +128,7 @@ class StreamServer:
 
     def _follow(self, peer: Wire) -> None:
         trace = b""
-        peer.expect(Wire.HELLO)
-        peer.send(Wire.WELCOME)
+        peer.welcome()
         peer.expect(Wire.SETUP)
         peer.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
         while (request := peer.receive())[0] != Wire.BYE:
@@ -123,17 +137,17 @@ class StreamServer:
                 peer.send(Wire.TIME_IS, now="0" * 16)
             elif kind == Wire.START:
                 peer.send(Wire.READY)
-                self._exchange(int(fields["token"], 16), int(fields["count"]))
+                self._exchange(peer.token(), int(fields["count"]))
             elif kind == Wire.END:
                 answer = {"elapsed": 1, "user_time": 0, "system_time": 0, "drops": 0}
+                answer |= {"polling_time": 0, "spinning_time": 0}
                 answer |= {"duplicates": 0, "reordered": 0} | self.result(self.arrived)
                 trace = bytes(answer.pop("trace", b""))
                 peer.send(Wire.RESULT, trace_bytes=len(trace), **answer)
             else:
                 assert kind == Wire.TRACE
                 part = trace[int(fields["at"]) :][:1000]
-                head = struct.pack(">IHHI", Wire.MAGIC, Wire.PROTOCOL, Wire.PART, len(part))
-                peer.socket.sendall(head + part)
+                peer.send_bytes(Wire.PART, part)
 
     def _exchange(self, token: int, count: int) -> None:
         self.arrived = []

@@ -19,7 +19,7 @@ class Sink:
     `segments`, how many TCP segments it came in, by the kernel of this end.
 
     back: what it sends by each connection meanwhile; claimed: how much of that it says it sent;
-    pause: seconds before the last of its bytes.
+    pause: seconds before the last of its bytes; idle: seconds before it takes any.
     """
 
     def __init__(
@@ -28,8 +28,9 @@ class Sink:
         back: bytes = b"",
         claimed: int | None = None,
         pause: float = 0,
+        idle: float = 0,
     ) -> None:
-        self.connections, self.back, self.pause = connections, back, pause
+        self.connections, self.back, self.pause, self.idle = connections, back, pause, idle
         self.claimed = len(back) * connections if claimed is None else claimed
         self.brought: list[bytes] = []
         self.segments: list[int] = []
@@ -64,11 +65,10 @@ class Sink:
                 self._answer(Wire(connection))
 
     def _answer(self, wire: Wire) -> None:
+        wire.welcome()
         while True:
             kind, fields = wire.receive()
-            if kind == Wire.HELLO:
-                wire.send(Wire.WELCOME)
-            elif kind == Wire.SETUP:
+            if kind == Wire.SETUP:
                 wire.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
             elif kind == Wire.CLOCK:
                 wire.send(Wire.TIME_IS, now="0" * 16)
@@ -105,6 +105,7 @@ class Sink:
         sender = threading.Thread(target=self._give, args=(connection,))
         sender.start()
         pieces = []
+        time.sleep(self.idle)
         with contextlib.suppress(ConnectionResetError):
             while piece := connection.recv(1 << 20):
                 pieces.append(piece)

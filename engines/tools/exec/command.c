@@ -20,6 +20,7 @@
 
 /* Whoever started us gives us a second before we are killed. */
 #define GRACE_MS 400
+#define USUAL "PATH,HOME,USER,LOGNAME,SHELL,TMPDIR,TZ,LANG,LANGUAGE,LC_*,LD_LIBRARY_PATH"
 
 /* The process group now running, 0: none. Whoever ends this process ends that first. While one is
  * being started, nobody may look: signals wait, and so does the guard. */
@@ -60,8 +61,33 @@ static void end_on_signal(int number)
     _exit(128 + number);
 }
 
-void command_guard(void)
+/* Whether one of the list is the variable's name, or ends with '*' and is its beginning. */
+static bool listed(const char *list, const char *variable)
 {
+    size_t length = strcspn(variable, "=");
+    for (const char *at = list; *at; at += strspn(at, ",")) {
+        size_t size = strcspn(at, ",");
+        bool beginning = size > 0 && at[size - 1] == '*';
+        if ((beginning ? size - 1 <= length : size == length) &&
+            strncmp(at, variable, beginning ? size - 1 : size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+static void clean_environment(const char *inherited)
+{
+    char **to = environ;
+    for (char **from = environ; *from; from++)
+        if (listed(USUAL, *from) || listed(inherited, *from))
+            *to++ = *from;
+    *to = NULL;
+}
+
+void command_guard(const char *inherited)
+{
+    clean_environment(inherited);
     orphans_adopt();
     guard_cleanup(command_end_for_good);
     signal(SIGTERM, end_on_signal);

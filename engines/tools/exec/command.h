@@ -1,5 +1,5 @@
 /* Somebody else's command, in a process group of its own. It ends with all that it started whenever
- * this process does; unless that is killed with SIGKILL, when only the command itself ends. */
+ * this process does. */
 #ifndef RAIL_EXEC_COMMAND_H
 #define RAIL_EXEC_COMMAND_H
 
@@ -13,8 +13,9 @@ struct command {
     int process; /* its descriptor, -1 before Linux 5.3 */
 };
 
-/* From now on signals and the guard end what runs first. */
-void command_guard(void);
+/* From now on signals and the guard end what runs first. Of the environment commands get what any
+ * program needs and what is in the list, "NAME,BEGINNING*": it may hold what is nobody else's. */
+void command_guard(const char *inherited);
 
 /* Ends what runs, first asking it to: an mpirun asked so ends its ranks elsewhere. For a guard's
  * thread, which ends the process next: no other command is started. */

@@ -1,5 +1,7 @@
 #include "folder.h"
 
+#include "orphans.h"
+
 #include "../../lib/failure.h"
 
 #include <errno.h>
@@ -47,10 +49,11 @@ static _Noreturn void be_janitor(const char *path, int end)
     _exit(1);
 }
 
-void folder_make(struct folder *folder)
+void folder_make(struct folder *folder, const char *above)
 {
     int ends[2];
-    const char *above = getenv("TMPDIR");
+    if (*above == '\0')
+        above = getenv("TMPDIR");
     if (above == NULL || *above != '/')
         above = "/tmp";
     int length = snprintf(folder->path, sizeof folder->path, "%s/railgauge-work.XXXXXX", above);
@@ -62,6 +65,7 @@ void folder_make(struct folder *folder)
     }
     if (folder->janitor == 0) {
         close(ends[1]);
+        orphans_leave();
         be_janitor(folder->path, ends[0]);
     }
     close(ends[0]);

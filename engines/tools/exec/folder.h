@@ -11,8 +11,8 @@ struct folder {
     pid_t janitor; /* who does that */
 };
 
-/* Makes one in TMPDIR, else /tmp; fails if that can't be. */
-void folder_make(struct folder *folder);
+/* Makes one in the folder above, "": TMPDIR, else /tmp; fails if that can't be. */
+void folder_make(struct folder *folder, const char *above);
 
 /* Writes a file into it. */
 void folder_write(const struct folder *folder, const char *name, const char *text);

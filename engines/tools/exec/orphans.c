@@ -1,10 +1,16 @@
 #include "orphans.h"
 
+#include "../../lib/clock.h"
+#include "../../lib/failure.h"
+
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,10 +22,93 @@
 static char children[64]; /* the main thread's: empty on a kernel without this file */
 static atomic_int spared;
 
+#define VARIABLE "RAILGAUGE_EXEC"
+static char badge[64]; /* VARIABLE=... */
+static pid_t keeper;
+static int keeper_end = -1; /* closed: this process is gone */
+
+/* Whether that process has the badge; also one that is called nothing like what it was started as. */
+static bool wears_badge(const char *process)
+{
+    char path[300], *text = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%s/environ", process);
+    FILE *file = fopen(path, "re");
+    while (file && !found && getdelim(&text, &room, '\0', file) > 0)
+        found = strcmp(text, badge) == 0;
+    if (file)
+        fclose(file);
+    free(text);
+    return found;
+}
+
+/* True if there was one. */
+static bool kill_badged(void)
+{
+    DIR *processes = opendir("/proc");
+    bool any = false;
+    for (struct dirent *entry; processes && (entry = readdir(processes));) {
+        int process = atoi(entry->d_name);
+        if (process > 1 && process != (int)getpid() && wears_badge(entry->d_name))
+            any = kill(process, SIGKILL) == 0 || any;
+    }
+    if (processes)
+        closedir(processes);
+    return any;
+}
+
+/* In a session of its own, so that whatever ends us doesn't end it. What ends in good order has
+ * written a byte, and left nobody. */
+static _Noreturn void be_keeper(int end)
+{
+    char byte;
+    ssize_t length;
+    int null_device = open("/dev/null", O_RDWR);
+    setsid();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        dup2(null_device, fd);
+    while ((length = read(end, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    for (int i = 0; length <= 0 && i < ATTEMPTS && kill_badged(); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    _exit(0);
+}
+
+static void dismiss_keeper(void)
+{
+    if (keeper_end < 0 || write(keeper_end, "", 1) != 1)
+        return;
+    while (waitpid(keeper, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+void orphans_leave(void)
+{
+    close(keeper_end);
+    keeper_end = -1;
+}
+
 void orphans_adopt(void)
 {
+    int ends[2];
     snprintf(children, sizeof children, "/proc/self/task/%d/children", (int)getpid());
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    snprintf(badge, sizeof badge, VARIABLE "=%ld.%llu", (long)getpid(),
+             (unsigned long long)now_ns());
+    if (pipe2(ends, O_CLOEXEC) != 0 || (keeper = fork()) < 0)
+        fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
+    if (keeper == 0) {
+        close(ends[1]);
+        be_keeper(ends[0]);
+    }
+    close(ends[0]);
+    keeper_end = ends[1];
+    atexit(dismiss_keeper);
+    putenv(badge); /* not before there is a keeper: it is none of them */
 }
 
 void orphans_spare(pid_t child)
@@ -38,7 +127,7 @@ static bool alive(pid_t command)
  * has been waited for. */
 static bool kill_child(pid_t child, pid_t command)
 {
-    if (child == atomic_load(&spared))
+    if (child == keeper || child == atomic_load(&spared))
         return false;
     if (child == command)
         return alive(command);

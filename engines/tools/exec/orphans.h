@@ -5,8 +5,12 @@
 
 #include <sys/types.h>
 
-/* From now on they become this process's children. From the main thread. */
+/* From now on they become this process's children. Where that is killed with SIGKILL, a keeper ends
+ * them: all that have the variable which this puts into the environment. From the main thread. */
 void orphans_adopt(void);
+
+/* For a child that is to outlive this process: leaves the keeper to its parent. */
+void orphans_leave(void);
 
 /* A child that is none of them; 0: there is none. */
 void orphans_spare(pid_t child);

@@ -108,7 +108,7 @@ int serve(const struct launch *launch)
     int port = launch->port ? launch->port : port_choose();
     serving = launch;
     capture_prepare(&capture);
-    command_guard();
+    command_guard(text_of(launch, "environment"));
     guard_cleanup(end_server);
     if (port_taken(port, 0))
         fail(PORT_IN_USE, "port %d is in use: end what has it, or choose another", port);

@@ -66,7 +66,7 @@ int lock_visit(const struct mark_address *address, struct holder *holder)
     socklen_t size = sizeof peer;
     int fd = new_socket();
     *holder = (struct holder){.seconds = -1};
-    if (connect(fd, (const struct sockaddr *)&address->un, address->length) != 0 ||
+    if (!mark_connect(fd, address) ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
         close(fd);
         return -1;
@@ -84,6 +84,8 @@ int lock_visit(const struct mark_address *address, struct holder *holder)
         }
         answer[length] = '\0';
         read_answer(answer, holder);
+        if (!mark_trusts(fd)) /* who has our token may have it from elsewhere */
+            *holder->token = '\0';
     }
     return fd;
 }
@@ -94,7 +96,8 @@ int lock_answer(int lock, const char *token, double seconds, const char *text)
     int fd = accept4(lock, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)
         return -1;
-    int length = snprintf(answer, sizeof answer, GREETING "\n%s\n%.3f\n%s", token, seconds, text);
+    int length = snprintf(answer, sizeof answer, GREETING "\n%s\n%.3f\n%s",
+                          mark_trusts(fd) ? token : "", seconds, text);
     if (send(fd, answer, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) == length)
         return fd;
     close(fd);

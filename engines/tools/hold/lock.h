@@ -15,7 +15,7 @@ struct holder {
     uid_t user;
     pid_t process;           /* 0 if it is in another namespace of processes */
     double seconds;          /* since it has the lock */
-    char token[TEXT_LIMIT];  /* whose run it is */
+    char token[TEXT_LIMIT];  /* whose run it is, if we trust them */
     char text[TEXT_LIMIT];
 };
 
@@ -25,7 +25,8 @@ int lock_take(const struct mark_address *address);
 /* Returns a connection to whoever has the lock, which ends with it; -1 if nobody answers. */
 int lock_visit(const struct mark_address *address, struct holder *holder);
 
-/* Accepts a connection and names the holder to it: the connection, -1 if it has hung up. */
+/* Accepts a connection and names the holder to it, the token only to whom we trust: the connection,
+ * -1 if it has hung up. */
 int lock_answer(int lock, const char *token, double seconds, const char *text);
 
 #endif

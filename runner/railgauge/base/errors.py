@@ -6,8 +6,9 @@ Only the command line prints them and picks the exit code: 1 measured but fell s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 class RailgaugeError(Exception):
@@ -49,9 +50,13 @@ class EnvironmentFailedError(RailgaugeError):
 
 
 class HostUnreachableError(EnvironmentFailedError):
-    """A host could not be reached, refused us or was lost; `host` is its name where it is known."""
+    """A host could not be reached, refused us or was lost; `host` is its name where it is known.
+
+    Of several machines that something was done with, `reasons` says why each was lost.
+    """
 
     host = ""
+    reasons: Mapping[str, str] = MappingProxyType({})
 
 
 class HostBusyError(EnvironmentFailedError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 
 # Not with all of a large cluster at once.
 _AT_ONCE = 32
@@ -14,9 +14,12 @@ T = TypeVar("T")
 
 
 def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str, T]:
-    """Return machine -> what `action` gives there; all failures at once."""
+    """Return machine -> what `action` gives there; all failures at once.
+
+    HostUnreachableError, with its `reasons`, where nothing failed but that machines were lost.
+    """
     results: dict[str, T] = {}
-    failures: list[EnvironmentFailedError] = []
+    failures: dict[str, EnvironmentFailedError] = {}
     workers = ThreadPoolExecutor(_AT_ONCE)
     try:
         futures = {machine: workers.submit(action, machine) for machine in machines}
@@ -24,12 +27,18 @@ def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str,
             try:
                 results[machine] = future.result()
             except EnvironmentFailedError as error:
-                failures.append(error)
+                failures[machine] = error
     finally:
         # Not waited for after Ctrl-C: what still runs there ends when its transport is closed.
         workers.shutdown(wait=False, cancel_futures=True)
-    if len(failures) == 1:
-        raise failures[0]
-    if failures:
-        raise EnvironmentFailedError("\n".join(dict.fromkeys(str(failure) for failure in failures)))
-    return results
+    if not failures:
+        return results
+    reasons = {machine: str(failure) for machine, failure in failures.items()}
+    whole = next(iter(failures.values()))
+    if len(failures) > 1:
+        lost = all(isinstance(failure, HostUnreachableError) for failure in failures.values())
+        kind = HostUnreachableError if lost else EnvironmentFailedError
+        whole = kind("\n".join(dict.fromkeys(reasons.values())))
+    if isinstance(whole, HostUnreachableError):
+        whole.reasons = reasons
+    raise whole

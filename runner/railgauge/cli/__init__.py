@@ -22,6 +22,9 @@ from railgauge.base.stop_signals import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
+    "init": ("starting", "init", "Write a plan and a hosts file to begin with."),
+    "plans": ("starting", "list_plans", "List the plans that ship, or copy one."),
+    "reports": ("starting", "list_reports", "List the reports that ship, or copy one."),
     "check": ("planning", "check", "Validate a plan and say what it would run."),
     "run": ("running", "run", "Run a plan and print its table."),
     "resume": ("running", "resume", "Go on with a run that was stopped."),
@@ -43,6 +46,7 @@ _COMMANDS = {
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),
+    "schema": ("schemas", "schema", "Print a JSON Schema, such as a plan's."),
     "completion": ("completion", "completion", "Print a shell's completion script."),
 }
 
@@ -76,7 +80,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="railgauge")
+@click.version_option(__version__, "-V", "--version", prog_name="railgauge")
 def cli() -> None:
     """Measure how fast a cluster's machines talk to one another, from plans kept in git."""
 

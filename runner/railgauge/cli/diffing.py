@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from railgauge.base.characters import visible
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.compare.facts import FactChange, HostChanges
@@ -19,7 +20,7 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.verdict_json import case_data, renamed_data, result_data
 from railgauge.report.verdicts.verdict_text import case_lines, result_lines
-from railgauge.report.verdicts.verdict_words import Namer, tally
+from railgauge.report.verdicts.verdict_words import compared_names, tally
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
 
@@ -30,8 +31,8 @@ _MOST_LINES = 20
 
 
 @click.command()
-@click.argument("before", metavar="RUN", type=int)
-@click.argument("after", metavar="RUN", type=int)
+@click.argument("before", metavar="RUN", type=RunNumber())
+@click.argument("after", metavar="RUN", type=RunNumber())
 @database
 @as_json
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
@@ -53,7 +54,7 @@ def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield from _fact_lines(differences)
     yield ""
-    names = Namer(differences.compared, catalogue)
+    names = compared_names(differences.compared, catalogue)
     if differences.compared.results:
         yield from result_lines(differences.compared.results, names)
         yield ""

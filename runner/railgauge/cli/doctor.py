@@ -11,6 +11,7 @@ import click
 
 from railgauge.base import units
 from railgauge.base.certificate import Certificate
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.engine.deploy import bundle
@@ -38,7 +39,7 @@ _PROBLEMS, _UNREACHABLE = 1, 3
 @click.command()
 @click.argument("hosts", metavar="HOSTS", type=click.Path(path_type=Path))
 @click.option(
-    "--plan", type=click.Path(path_type=Path), help="A plan whose wishes the hosts have to meet."
+    "--plan", type=ShippedFile("plans"), help="A plan whose wishes the hosts have to meet."
 )
 @click.option(
     "--links",

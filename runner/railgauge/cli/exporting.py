@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from railgauge.base.characters import visible
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.export import export
 from railgauge.exchange.exporting.view_rows import MEASUREMENT, VIEWS
@@ -26,7 +27,7 @@ def _view_command(form: str, description: str) -> None:
     @export_group.command(
         form, help=f"Write RUNs (default: all) as {description}. See docs/export.md."
     )
-    @click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+    @click.argument("runs", metavar="[RUN]...", type=RunNumber(), nargs=-1)
     @click.option(
         "--out",
         type=click.Path(path_type=Path),
@@ -54,7 +55,7 @@ _view_command("parquet", "Parquet, a row for each value (needs pyarrow)")
 
 
 @export_group.command("hpcbench")
-@click.argument("run", type=int)
+@click.argument("run", type=RunNumber())
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from railgauge.base.assets import folder
+from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import InputError
+from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.reporting import picture_terminal, with_appendix
@@ -16,13 +17,13 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.figures.pictures import Pictures
 from railgauge.report.paper.make_paper import latest_runs, write_paper
-from railgauge.report.paper.read_paper import LoadedPaper, find_paper, load_paper, shipped_papers
+from railgauge.report.paper.read_paper import LoadedPaper, load_paper
 from railgauge.store import Store
 
 
 @click.command()
 @click.argument("definition", default="")
-@click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+@click.argument("runs", metavar="[RUN]...", type=RunNumber(), nargs=-1)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -54,7 +55,7 @@ def paper(
         _list(as_json)
         return
     catalogue = load_catalogue()
-    loaded = load_paper(find_paper(definition), catalogue)
+    loaded = load_paper(find_shipped("reports/papers", definition), catalogue)
     options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)
     plans = [plan.plan.name for plan in loaded.plans()]
     if runs or Path(where).exists() or "://" in where:
@@ -86,7 +87,7 @@ def _how_to_measure(loaded: LoadedPaper) -> Iterator[str]:
 
 def _list(as_json: bool) -> None:
     catalogue = load_catalogue()
-    papers = [load_paper(path, catalogue).paper for path in shipped_papers().values()]
+    papers = [load_paper(path, catalogue).paper for path in shipped("reports/papers").values()]
     if not papers:
         raise InputError("no paper's definition is installed")
     if as_json:

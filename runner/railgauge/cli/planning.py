@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from railgauge.base.errors import FileProblems, Problem
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
 from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
@@ -21,20 +23,34 @@ from railgauge.stats import FEWEST
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path))
+@click.argument("plans", metavar="PLAN...", nargs=-1, required=True, type=ShippedFile("plans"))
 @hosts
 @database
 @allow_large
 @as_json
-def check(plan: Path, hosts: Path | None, where: str, allow_large: bool, as_json: bool) -> None:
-    """Validate PLAN and say what it would run and how long that takes.
+def check(
+    plans: tuple[Path, ...], hosts: Path | None, where: str, allow_large: bool, as_json: bool
+) -> None:
+    """Validate each PLAN and say what it would run and how long that takes.
 
     Where the database has a run of the plan, its launches tell how long each case takes.
 
     Every mistake is told at once, as file:line:column: what is wrong and what to write instead.
     Nothing is started on any host.
     """
-    loaded = load_plan(plan, hosts=hosts)
+    if as_json and len(plans) > 1:
+        raise click.UsageError("--json is of one plan: name one")
+    problems: list[Problem] = []
+    for plan in plans:
+        try:
+            _check(load_plan(plan, hosts=hosts), where, allow_large=allow_large, as_json=as_json)
+        except FileProblems as error:
+            problems += error.problems
+    if problems:
+        raise FileProblems(problems)
+
+
+def _check(loaded: LoadedPlan, where: str, *, allow_large: bool, as_json: bool) -> None:
     tests = expand(loaded, allow_large=allow_large)
     earlier = observed_in(where, loaded)
     least, most = amounts(loaded, tests, earlier.seconds)
@@ -58,14 +74,14 @@ def _lines(
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
             f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
-            f"{_span(_limit(loaded, expanded))}"
+            f"{span(_limit(loaded, expanded))}"
         )
     yield (
         f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
         f"{_range(least.rounds, most.rounds)} rounds"
     )
     yield (
-        f"about {_range(_span(least.seconds), _span(most.seconds))}{_unknown_text(most.unknown)}"
+        f"about {_range(span(least.seconds), span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
         f"{'' if earlier is None else f' (as run {earlier} took)'}"
     )
@@ -134,10 +150,11 @@ def _range(least: object, most: object) -> str:
 
 def _at_most(budget: float | None, seconds: float) -> str:
     """Return what the plan's budget cuts off."""
-    return f", but ends after {_span(budget)}" if budget is not None and budget < seconds else ""
+    return f", but ends after {span(budget)}" if budget is not None and budget < seconds else ""
 
 
-def _span(seconds: float) -> str:
+def span(seconds: float) -> str:
+    """Return how a sentence says so many seconds: `43 s`, `6 min`, `2.5 h`."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = seconds / 60

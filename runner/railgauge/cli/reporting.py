@@ -10,7 +10,9 @@ import click
 
 from railgauge.base.errors import InputError
 from railgauge.base.suggestion import suggest_or_list
+from railgauge.cli.argument_types import RunNumber, ShippedFile, latest_run
 from railgauge.cli.options import database
+from railgauge.cli.settings import setting
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
@@ -34,18 +36,19 @@ picture_terminal = click.option(
 
 
 @click.command()
-@click.argument("runs", metavar="[RUN]...", type=int, nargs=-1)
+@click.argument("runs", metavar="[RUN]...", type=RunNumber(), nargs=-1)
 @click.option(
     "--spec",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="What to show (reports/*.yaml); by default a table for each test.",
+    type=ShippedFile("reports"),
+    default=setting("spec"),
+    metavar="NAME-or-FILE",
+    help="What to show: a shipped report or a file; by default a table for each test.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=Path("report"),
-    show_default=True,
+    default=setting("report", "report"),
+    show_default="report",
     metavar="DIR",
     help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
 )
@@ -84,7 +87,7 @@ def report(
     with Store.open(where, create=False) as store:
         files = write_report(
             store,
-            runs or [_latest(store)],
+            runs or [latest_run(store)],
             definition,
             out,
             catalogue=catalogue,
@@ -96,10 +99,3 @@ def report(
     # A page, a plot and its data for each case: their names would hide the others.
     for folder, count in Counter(file.parent for file in files if file.parent != out).items():
         click.echo(f"{folder}/ ({count} file{'s' * (count > 1)})")
-
-
-def _latest(store: Store) -> int:
-    runs = store.run_ids()
-    if not runs:
-        raise InputError(f"{store.name} holds no run yet: railgauge run PLAN makes one")
-    return runs[-1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
 from railgauge.cli.running import print_outcome, request_of
 from railgauge.run.pipeline import execute, read
@@ -16,9 +17,9 @@ from railgauge.run.submission import Submission
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path), required=False)
+@click.argument("plan", type=ShippedFile("plans"), required=False)
 @hosts
-@click.option("--resume", "run", type=int, metavar="RUN", help="Go on with this run.")
+@click.option("--resume", "run", type=RunNumber(), metavar="RUN", help="Go on with this run.")
 @click.option("--nodes", type=click.IntRange(1), help="How many nodes.")
 @click.option("--nodelist", help="Which nodes, as Slurm writes it: node[1-4],node9.")
 @click.option("--time", help="The job's time limit, as Slurm writes it: 02:00:00.")

@@ -13,6 +13,13 @@ from railgauge.plan.catalogue.argument_text import plain
 from railgauge.plan.catalogue.external import RANKS
 from railgauge.plan.catalogue.program import Program, expand, fill
 
+# What starts an MPI program looks at its allocation, its user's settings and the ssh agent.
+_MPI_VARIABLES = ",".join(
+    (
+        *("SLURM_*", "OMPI_*", "PMI*", "PRTE_*", "OPAL_*", "MPICH_*", "MPIR_*", "HYDRA_*"),
+        *("I_MPI_*", "UCX_*", "FI_*", "SSH_AUTH_SOCK", "KRB5CCNAME"),
+    )
+)
 # Linux takes 128 KiB an argument; of a list as long as that the target alone is named.
 _LONGEST = 100_000
 
@@ -172,6 +179,8 @@ def executor_argv(
         *terms.watch_option(0),
         *([f"--files={len(program.files)}"] if files else []),
         *([f"--output-file={program.output}"] if program.output else []),
+        *([f"--work-in={fill(program.work_in, written)}"] if program.work_in else []),
+        *([f"--environment={_MPI_VARIABLES}"] if program.mpi else []),
         "--",
         *files,
         *start,

@@ -125,13 +125,12 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `most_bytes_at_first`: what the first read, of each stream that has one of its own, can take.
+    `most_bytes_at_first`: what the very first read can take.
     """
-    threads = int(parameters.get("threads", 1))
-    at_first = threads * int(parameters.get("read") or _MOST_READ)
+    at_first = int(parameters.get("read") or _MOST_READ)
     if "datagram" in parameters:
         at_first = _MOST_HELD if parameters.get("gro") else int(parameters["datagram"])
-    return {"8": 8, "threads": threads, "most_bytes_at_first": at_first}
+    return {"8": 8, "threads": int(parameters.get("threads", 1)), "most_bytes_at_first": at_first}
 
 
 def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:

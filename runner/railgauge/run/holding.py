@@ -77,11 +77,12 @@ class Claim:
                     "--json",
                     "--wait",
                     *([f"--lock={name}"] if (name := os.environ.get(_LOCK)) else []),
-                    f"--token={token}",
+                    "--token-stdin",
                     f"--text={text}",
                     f"--silence={_SILENCE:g}s",
                 ]
             )
+            self.process.send_line(token)
         try:
             self._read_event(_FIRST_WORD)
         except TimeoutError:
@@ -223,9 +224,16 @@ def _claim_all(
     limit = time.monotonic() + job.request.wait
     claims: dict[str, Claim] = {}
     announced = False
+
+    def claim(machine: str) -> None:
+        claims[machine] = Claim(sites[machine], token, text)
+
     while True:
-        missing = [machine for machine in sites if machine not in claims]
-        claims |= everywhere(lambda machine: Claim(sites[machine], token, text), missing)
+        try:
+            everywhere(claim, [machine for machine in sites if machine not in claims])
+        except HostUnreachableError:
+            _release(claims)
+            raise
         busy = {machine: claim for machine, claim in claims.items() if claim.busy}
         if not busy:
             return claims

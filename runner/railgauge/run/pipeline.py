@@ -36,12 +36,13 @@ from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.opening import closing, set_scene
 from railgauge.engine.watch.watcher import idle
 from railgauge.hosts import facts
-from railgauge.plan.cases import case_name, restricted, varying
+from railgauge.plan.case_names import CaseNames, of_tests
 from railgauge.plan.cases import expand as expand_cases
+from railgauge.plan.cases import restricted
 from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases, only_texts
-from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
+from railgauge.plan.schedule import Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts
 from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
@@ -62,7 +63,7 @@ from railgauge.run.job import (
     extended,
 )
 from railgauge.run.observed_times import observed
-from railgauge.run.reaching import reach
+from railgauge.run.reaching import keeping_going, reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
 from railgauge.run.stopping import Judge, Unsettled, spans_of
@@ -80,10 +81,10 @@ def execute(job: ReadRun) -> Finished:
     expanded = expand(job)
     arranged = arrange(expanded)
     reached = reach(arranged)
-    equipped = equip(reached)
-    held_run = hold(equipped)
-    checked = find_programs(held_run)
-    inspected = inspect(checked)
+    equipped = keeping_going(equip, reached)
+    held_run = keeping_going(hold, equipped)
+    checked = keeping_going(find_programs, held_run)
+    inspected = keeping_going(inspect, checked)
     certified = require_certificates(inspected)
     recorded = record(certified)
     announce(recorded)
@@ -385,22 +386,17 @@ def _time_left(job: WatchedRun, setting: Setting) -> TimeLeft:
 
 def _unsettled(job: WatchedRun, judge: Judge) -> tuple[Unsettled, ...]:
     """Return the cases that never got as narrow as their rules ask, with their names."""
-    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
-    catalogue = job.loaded.catalogue
-    return tuple(
-        case._replace(name=f"{case.test} {case_name(case.case, names[case.test], catalogue)}")
-        for case in judge.unsettled()
-    )
+    names = _names(job)
+    return tuple(case._replace(name=names.with_test(case)) for case in judge.unsettled())
 
 
 def _namer(job: WatchedRun) -> Namer:
     """Return what names a dispatch's case apart from the others of its test."""
-    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
+    return partial(dispatch_name, names=_names(job))
 
-    def name(dispatch: Dispatch) -> str:
-        return dispatch_name(dispatch, names[dispatch.test], job.loaded.catalogue)
 
-    return name
+def _names(job: WatchedRun) -> CaseNames:
+    return CaseNames(of_tests(job.tests), job.loaded.catalogue)
 
 
 def _stored(job: ReadRun) -> StoredRun:

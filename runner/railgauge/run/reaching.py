@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.side_by_side import everywhere
@@ -12,9 +13,12 @@ from railgauge.hosts.transport.closing import close_all
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.interface import run as run_program
 from railgauge.plan.schedule import Dispatch, extent
-from railgauge.run.job import ArrangedRun, ReachedRun, extended
+from railgauge.run.job import ArrangedRun, EquippedRun, ReachedRun, extended
 
 _REACH_SECONDS = 60.0
+
+_Before = TypeVar("_Before", bound=ReachedRun)
+_After = TypeVar("_After")
 
 
 def reach(job: ArrangedRun) -> ReachedRun:
@@ -32,21 +36,26 @@ def reach(job: ArrangedRun) -> ReachedRun:
     for machine, name in first.items():
         transports[machine] = open_transport(name, plan.hosts[name])
 
-    def connect(machine: str) -> str:
-        try:
-            _connect(transports[machine])
-        except HostUnreachableError as error:
-            if not job.request.keep_going:
-                raise
-            return str(error)
-        return ""
+    def connect(reached: ReachedRun) -> ReachedRun:
+        everywhere(lambda machine: _connect(reached.transports[machine]), reached.transports)
+        return reached
 
     if first:
         job.observer.say(f"reaching {', '.join(sorted(first.values()))}")
-    reasons = {machine: reason for machine, reason in everywhere(connect, first).items() if reason}
-    usable = {name: transport for name, transport in transports.items() if name not in reasons}
-    reached = extended(ReachedRun, job, transports=usable, lost={}, left_out=0)
-    return _without(reached, reasons) if reasons else reached
+    return keeping_going(
+        connect, extended(ReachedRun, job, transports={**transports}, lost={}, left_out=0)
+    )
+
+
+def keeping_going(stage: Callable[[_Before], _After], job: _Before) -> _After:
+    """Return what the stage makes of the run; with `keep_going` without the machines lost in it."""
+    while True:
+        try:
+            return stage(job)
+        except HostUnreachableError as error:
+            if not (job.request.keep_going and error.reasons):
+                raise
+            job = _without(job, error.reasons)
 
 
 def _connect(transport: Transport) -> None:
@@ -59,7 +68,7 @@ def _connect(transport: Transport) -> None:
         ) from error
 
 
-def _without(job: ReachedRun, reasons: Mapping[str, str]) -> ReachedRun:
+def _without(job: _Before, reasons: Mapping[str, str]) -> _Before:
     """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
     lost = {name: reasons[machine] for name, machine in job.machines.items() if machine in reasons}
     left = job.schedule.keep(lambda dispatch: lost.keys().isdisjoint(dispatch.hosts))
@@ -71,7 +80,11 @@ def _without(job: ReachedRun, reasons: Mapping[str, str]) -> ReachedRun:
         job.observer.say(f"left out: {reason}")
     needed = {job.machines[name] for name in _hosts(left.dispatches)}
     transports = {name: transport for name, transport in job.transports.items() if name in needed}
-    return replace(job, schedule=left, transports=transports, lost=lost, left_out=left_out)
+    changed: dict[str, Any] = {"schedule": left, "transports": transports}
+    if isinstance(job, EquippedRun):
+        used = [name for name in job.sites if job.machines[name] in needed]
+        changed["sites"] = {name: job.sites[name] for name in used}
+    return replace(job, **changed, lost={**job.lost, **lost}, left_out=job.left_out + left_out)
 
 
 def _hosts(dispatches: Iterable[Dispatch]) -> set[str]:

@@ -40,7 +40,8 @@ def test_a_machine_that_is_free_is_ours() -> None:
     transport = host(HELD)
     assert claim(transport).busy is None
     assert "--text=run of plan p" in transport.started[0].argv
-    assert "--token=token" in transport.started[0].argv
+    assert not any("=token" in argument for argument in transport.started[0].argv)
+    assert transport.started[0].sent == ["token"]
 
 
 def test_one_that_is_held_says_by_whom_and_since_when() -> None:
@@ -125,6 +126,6 @@ def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news() ->
     held.close()
     assert list(held.lost) == ["gone"]
     assert held.lost["gone"] <= last_known
-    assert stays.started[0].sent == ["run 1"]
+    assert stays.started[0].sent == ["token", "run 1"]
     assert stays.started[0].stdin_closed
     held.close()

@@ -17,24 +17,24 @@ import yaml
 from tests.support.paper_list import PAGE, with_list
 from tests.support.plan_data import store_plan
 
-from railgauge.base.assets import folder
+from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.cases import expand
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.paper.make_paper import latest_runs, write_paper
-from railgauge.report.paper.read_paper import find_paper, load_paper, shipped_papers
+from railgauge.report.paper.read_paper import load_paper
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
-PAPERS = shipped_papers()
+PAPERS = shipped("reports/papers")
 _QUIET = ReportOptions(most_cases=0)
 
 
 def make(name: str, store: Store | None, runs: Sequence[int], out: Path) -> list[Path]:
     catalogue = load_catalogue()
-    loaded = load_paper(find_paper(name), catalogue)
+    loaded = load_paper(find_shipped("reports/papers", name), catalogue)
     return write_paper(loaded, store, runs, out, catalogue=catalogue, options=_QUIET)
 
 
@@ -246,4 +246,4 @@ def test_a_papers_mistakes_are_told_where_they_stand(tmp_path: Path) -> None:
 
 def test_what_is_no_paper_is_told() -> None:
     with pytest.raises(InputError, match="no paper 'sharknet': did you mean 'sharcnet'"):
-        find_paper("sharknet")
+        find_shipped("reports/papers", "sharknet")

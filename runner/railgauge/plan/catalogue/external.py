@@ -130,6 +130,7 @@ class _Reader:
         for key in ("env", "files"):
             for name, template in getattr(described, key).items():
                 self._check_template(template, (key, name), _ENDS if described.server else ())
+        self._check_template(described.work_in, ("work_in",), ())
         for name, info in self.parameters.items():
             if name not in self._used and len(info.choices) != 1 and not self._is_ranks(name):
                 message = f"{{{name}}} stands nowhere in {main!r}: add it, or leave this out"
@@ -244,6 +245,7 @@ class _Reader:
             environment=described.env,
             files=described.files,
             output=described.output.file,
+            work_in=described.work_in,
             metric_sources={name: sources.metric(name, m) for name, m in described.metrics.items()},
             failed=sources.source(described.failed, "failed"),
             confirmed=self._confirmed(sources),

@@ -157,6 +157,7 @@ class ExternalEngine(StrictModel):
     launcher_arguments: list[Item] = Field(default=[])
     env: dict[str, str] = Field(default={})
     files: dict[str, str] = Field(default={})
+    work_in: str = ""
     output: Annotated[ExternalOutput, BeforeValidator(_file)] = ExternalOutput(file="")
     metrics: dict[Name, ExternalMetric] = Field(min_length=1)
     failed: ExternalSource | None = None

@@ -26,10 +26,10 @@ class Program:
     command `requires` succeeds. `mpi` says what an MPI program measures (`hosts`, `links` or
     `groups`); a `launcher` of its own takes the place of mpirun.
     `files` are written into a working folder, from which the file `output` is read in place of
-    standard output. `metric_sources` maps each metric to its source by mode ("": in all); text is
-    the name of what rail-exec measures. `failed` is where the program says that it failed,
-    `confirmed` where it says which values of parameters it took. `overhead` are the seconds that it
-    usually takes beside its duration.
+    standard output; with `work_in` it is made in that folder. `metric_sources` maps each metric to
+    its source by mode ("": in all); text is the name of what rail-exec measures. `failed` is where
+    the program says that it failed, `confirmed` where it says which values of parameters it took.
+    `overhead` are the seconds that it usually takes beside its duration.
     """
 
     command: tuple[Item, ...]
@@ -45,6 +45,7 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     output: str = ""
+    work_in: str = ""
     metric_sources: Mapping[str, Mapping[str, ValueSource | str]] = field(default_factory=dict)
     failed: ValueSource | None = None
     confirmed: Mapping[str, ValueSource] = field(default_factory=dict)

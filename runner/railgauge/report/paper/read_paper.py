@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.assets import folder
-from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.errors import FileProblems, Problem
 from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
@@ -39,22 +39,6 @@ class LoadedPaper:
     def plans(self) -> list[LoadedPlan]:
         """Return the plans that measure it."""
         return [load_plan(file) for file in self.plan_files()]
-
-
-def shipped_papers() -> Mapping[str, Path]:
-    """Return the definitions that ship, by name."""
-    return {path.stem: path for path in sorted((folder("reports") / "papers").glob(f"*{_SUFFIX}"))}
-
-
-def find_paper(name: str) -> Path:
-    """Return the definition of a shipped name or a path; InputError where it is neither."""
-    shipped = shipped_papers()
-    if name in shipped:
-        return shipped[name]
-    if Path(name).suffix or Path(name).exists():
-        return Path(name)
-    hint = suggest(name, shipped) or f": shipped are {', '.join(shipped)}"
-    raise InputError(f"there is no paper {name!r}{hint}; or name a definition's file")
 
 
 def load_paper(path: Path, catalogue: Catalogue) -> LoadedPaper:

@@ -1,0 +1,182 @@
+"""`railgauge init`, `plans` and `reports`: what to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from railgauge.base.assets import find_shipped, shipped
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.cli.jsontext import json_text
+from railgauge.cli.options import as_json
+from railgauge.cli.planning import span
+from railgauge.plan.cases import expand
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.plan.starting_plans import HOSTS, KINDS, PLAN, starting_files
+from railgauge.plan.yamlfile import load
+from railgauge.run.amount import amounts
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_copy = click.option("--copy", "name", metavar="NAME", help="Copy this one, to go on editing it.")
+_copy_to = click.option(
+    "--out", type=_FOLDER, metavar="DIR", help="Where the copy goes.  [default: plans or reports]"
+)
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(list(KINDS)), required=False)
+@click.option("--hosts", metavar="HOSTLIST", help="The hosts, as n[1-4] or gw1,gw2.")
+@click.option(
+    "--addresses",
+    default="",
+    metavar="HOSTLIST",
+    help="Their addresses for test traffic, as 10.1.0.[1-4].  [default: their names]",
+)
+@click.option(
+    "--ssh",
+    default="",
+    metavar="HOSTLIST",
+    help="Their ssh destinations, as me@n[1-4].  [default: their names]",
+)
+@click.option("--out", type=_FOLDER, default=Path(), help="The folder for the two files.")
+def init(kind: str | None, hosts: str | None, addresses: str, ssh: str, out: Path) -> None:
+    """Write a plan and a hosts file to begin with; ask for what isn't given.
+
+    KIND: pairs (each host to the next), all-pairs, or machine (each host alone). Files that are
+    there already stay as they are.
+    """
+    if kind is None:
+        for name, (description, *_) in KINDS.items():
+            click.echo(f"{name:10} {description}")
+        kind = _ask("What to measure", type=click.Choice(list(KINDS)))
+    if hosts is None:
+        alone = kind == "machine"
+        question = "Hosts, as n[1-4]" + (" (none: this machine)" if alone else "")
+        hosts = _ask(question, default="" if alone else None, show_default=False)
+    files = starting_files(kind, hosts.strip(), addresses, ssh)
+    _write_new({out / name: text.encode() for name, text in files.items()})
+    try:
+        load_plan(out / PLAN)
+    except InputError:
+        for name in files:
+            (out / name).unlink()
+        raise
+    for name in files:
+        click.echo(out / name)
+    click.echo(
+        f"next: railgauge doctor {out / HOSTS}; railgauge check {out / PLAN}; "
+        f"railgauge run {out / PLAN}"
+    )
+
+
+def _ask(question: str, **options: Any) -> str:
+    try:
+        return str(click.prompt(question, **options))
+    except click.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        raise click.UsageError("nobody answers: name the KIND, and hosts by --hosts") from error
+
+
+@click.command("plans")
+@_copy
+@_copy_to
+@as_json
+def list_plans(name: str | None, out: Path | None, as_json: bool) -> None:
+    """List the plans that ship: what each measures, how long that takes, what it needs."""
+    if name is not None:
+        _copy_plan(name, out or Path("plans"))
+        return
+    described = [_plan_line(key, load_plan(file)) for key, file in shipped("plans").items()]
+    _print(described, as_json)
+
+
+@click.command("reports")
+@_copy
+@_copy_to
+@as_json
+def list_reports(name: str | None, out: Path | None, as_json: bool) -> None:
+    """List the reports that ship, for `railgauge report --spec NAME`."""
+    if name is not None:
+        file = find_shipped("reports", name)
+        _copy_files({(out or Path("reports")) / file.name: file})
+        return
+    described = [
+        {"name": key, "shows": load(file).data["title"]} for key, file in shipped("reports").items()
+    ]
+    _print(described, as_json)
+
+
+def _plan_line(name: str, loaded: LoadedPlan) -> dict[str, str | float | list[str]]:
+    least, _ = amounts(loaded, expand(loaded))
+    return {
+        "name": name,
+        "measures": loaded.plan.description,
+        "seconds": least.seconds,
+        "needs": list(dict.fromkeys(_needs(loaded, loaded.catalogue))),
+    }
+
+
+def _needs(loaded: LoadedPlan, catalogue: Catalogue) -> Iterator[str]:
+    hosts = loaded.plan.hosts.values()
+    if any(host.transport_name != "local" for host in hosts):
+        yield f"{len(hosts)} hosts"
+    for test in loaded.plan.tests:
+        engine = catalogue.engines[test.engine]
+        if engine.parallel:
+            yield "MPI"
+        if engine.program:
+            # A program that a case names is known by its engine.
+            yield from (engine.name if "{" in name else name for name in engine.program.needs)
+
+
+def _print(described: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        click.echo(json_text(described))
+        return
+    width = max(len(entry["name"]) for entry in described)
+    for entry in described:
+        words = [entry.get("measures") or entry["shows"]]
+        if "seconds" in entry:
+            words.append(f"about {span(entry['seconds'])}")
+            words += [f"needs {', '.join(entry['needs'])}"] if entry["needs"] else []
+        click.echo(f"{entry['name']:{width}}  {'; '.join(words)}")
+
+
+def _copy_plan(name: str, folder: Path) -> None:
+    """Copy a plan with the files that it names, which keep their places beside it."""
+    file = find_shipped("plans", name)
+    loaded = load_plan(file)
+    named = [part for part in (loaded.plan.hosts_file, *loaded.plan.engines) if part]
+    _copy_files({folder / part: file.parent / part for part in (file.name, *named)})
+
+
+def _copy_files(sources: Mapping[Path, Path]) -> None:
+    # A hosts file that several plans name is there after the first of them.
+    files = {target: source.read_bytes() for target, source in sources.items()}
+    _write_new(
+        {
+            target: content
+            for target, content in files.items()
+            if not target.is_file() or target.read_bytes() != content
+        }
+    )
+    for target in files:
+        click.echo(target)
+
+
+def _write_new(files: Mapping[Path, bytes]) -> None:
+    """Write files that aren't there yet; InputError, with nothing written, where one is."""
+    if existing := next((file for file in files if file.exists()), None):
+        raise InputError(f"{existing} is there already: move it, or choose a folder by --out")
+    try:
+        for file, content in files.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as stream:
+                stream.write(content)
+    except OSError as error:
+        raise EnvironmentFailedError(f"can't write {error.filename}: {error.strerror}") from error

@@ -1,0 +1,89 @@
+"""Hosts that are lost after they were reached and before the run is recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.engine.measure import EquippedHost
+from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport, Program
+from railgauge.run.holding import hold
+from railgauge.run.job import EquippedRun, Request, extended
+from railgauge.run.pipeline import arrange, expand, read
+from railgauge.run.progress import PlainProgress
+from railgauge.run.reaching import keeping_going
+
+PLAN = """\
+railgauge: 1
+name: pairs
+hosts:
+  a: {address: 10.0.0.1, ssh: a}
+  b: {address: 10.0.0.2, ssh: b}
+  c: {address: 10.0.0.3, ssh: c}
+links:
+  ab: {from: a, to: b}
+  bc: {from: b, to: c}
+tests: [{name: t, engine: tcp, replications: 2}]
+"""
+
+
+def holder(argv: Sequence[str]) -> Program:
+    yield json.dumps({"event": "held"})
+    while (yield LINE) is not None:
+        pass
+    return 0
+
+
+def lost(argv: Sequence[str]) -> Program:
+    yield LOSS
+    return 0
+
+
+@contextlib.contextmanager
+def equipped(folder: Path, *, keep_going: bool) -> Iterator[tuple[EquippedRun, io.StringIO]]:
+    """Give a run on three fake hosts, the last of which vanishes when it is to be held."""
+    plan = folder / "plan.yaml"
+    plan.write_text(PLAN)
+    hosts = {name: FakeTransport(name, {"rail-hold": holder}) for name in "ab"}
+    hosts["c"] = FakeTransport("c", {"rail-hold": lost})
+    request = Request(str(folder / "railgauge.db"), plan=plan, keep_going=keep_going)
+    output = io.StringIO()
+    observer = PlainProgress(output)
+    with request, contextlib.ExitStack() as cleanup:
+        job = arrange(expand(read(request, observer, cleanup)))
+        machines = {job.machines[name]: name for name in hosts}
+        yield (
+            extended(
+                EquippedRun,
+                job,
+                transports={machine: hosts[name] for machine, name in machines.items()},
+                lost={},
+                left_out=0,
+                sites={name: EquippedHost(each, "/engines") for name, each in hosts.items()},
+            ),
+            output,
+        )
+
+
+def test_what_needs_a_host_that_is_lost_on_the_way_is_left_out(tmp_path: Path) -> None:
+    with equipped(tmp_path, keep_going=True) as (job, output):
+        held = keeping_going(hold, job)
+    assert {dispatch.case.link for dispatch in held.schedule.dispatches} == {"ab"}
+    assert (set(held.sites), len(held.transports), held.left_out) == ({"a", "b"}, 2, 2)
+    assert "c" in held.lost
+    assert "left out: c: this fake host is lost" in output.getvalue()
+    # What was taken before was let go, and taken again.
+    assert [len(site.transport.started) for site in held.sites.values()] == [2, 2]
+
+
+def test_without_keep_going_it_ends_the_run(tmp_path: Path) -> None:
+    with equipped(tmp_path, keep_going=False) as (job, _):
+        with pytest.raises(HostUnreachableError, match="c: this fake host is lost"):
+            keeping_going(hold, job)
+        assert all(each.stdin_closed for name in "ab" for each in job.sites[name].transport.started)
