@@ -23,6 +23,8 @@ from railgauge.store.migrate import migrate
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
 _COMPARED = 20_000
+# Of an SQLite file's pages, for who measures.
+_WRITERS_KIB = 512
 # Between two looks for a server that went away, in seconds.
 _PAUSE = 0.2
 _P = ParamSpec("_P")
@@ -197,8 +199,16 @@ class Database:
 
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
         if self._engine.dialect.name == "sqlite":
-            return claim_file(self.name, run_id)
+            return self._claim_of_file(run_id)
         return self._claim_advisory(run_id)
+
+    @contextmanager
+    def _claim_of_file(self, run_id: int) -> Iterator[None]:
+        with claim_file(self.name, run_id):
+            # Who measures adds rows, for days: pages that are full are of no use any more.
+            with self._connect() as connection:
+                connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITERS_KIB}")
+            yield
 
     @contextmanager
     def _claim_advisory(self, run_id: int) -> Iterator[None]:
