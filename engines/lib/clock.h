@@ -34,6 +34,14 @@ static inline double ns_seconds(uint64_t nanoseconds)
     return (double)nanoseconds / 1e9;
 }
 
+/* CPU time between two readings in a loop that does nothing else: what is longer than this the
+ * thread spent without its CPU. */
+#define PREEMPTED_NS 20000
+static inline uint64_t spinning_ns(uint64_t before, uint64_t now)
+{
+    return now - before < PREEMPTED_NS ? now - before : 0;
+}
+
 /* One moment by both clocks. */
 struct clock_readings {
     uint64_t wall, raw;

@@ -10,11 +10,11 @@ void pace_begin(struct pace *pace, double interval_ns)
     *pace = (struct pace){.interval = interval_ns, .begin = now_ns()};
 }
 
-uint64_t wait_until(uint64_t due)
+uint64_t wait_spinning(uint64_t due, uint64_t *spun)
 {
     uint64_t now = now_ns();
     while (due > now) {
-        uint64_t left = due - now;
+        uint64_t left = due - now, before = now;
         if (left > 2 * SPIN_NS) {
             uint64_t sleep = left - SPIN_NS;
             nanosleep(&(struct timespec){.tv_sec = (time_t)(sleep / NANOSECONDS),
@@ -22,13 +22,21 @@ uint64_t wait_until(uint64_t due)
                       NULL);
         }
         now = now_ns();
+        if (left <= 2 * SPIN_NS)
+            *spun += spinning_ns(before, now);
     }
     return now;
 }
 
+uint64_t wait_until(uint64_t due)
+{
+    uint64_t spun = 0;
+    return wait_spinning(due, &spun);
+}
+
 static uint64_t wait_for(struct pace *pace, uint64_t due, uint64_t stop)
 {
-    pace->last = wait_until(due < stop ? due : stop);
+    pace->last = wait_spinning(due < stop ? due : stop, &pace->spun);
     return pace->last;
 }
 

@@ -7,6 +7,7 @@
 struct pace {
     double interval; /* ns from one send to the next; 0: no pause */
     uint64_t begin, number, last;
+    uint64_t spun; /* ns of CPU time, so far */
 };
 
 /* Also asks the kernel to wake this thread without slack. */
@@ -23,7 +24,10 @@ uint64_t pace_to(struct pace *pace, double offset_ns, double last_ns, uint64_t s
  * nothing. */
 uint64_t pace_after(struct pace *pace, uint64_t stop);
 
-/* Sleeps, then spins, until that moment; returns now. */
+/* Sleeps, then spins, until that moment; returns now. Adds the CPU time spent spinning, in ns. */
+uint64_t wait_spinning(uint64_t due, uint64_t *spun);
+
+/* Likewise, where nobody asks what it cost. */
 uint64_t wait_until(uint64_t due);
 
 #endif

@@ -20,10 +20,11 @@ static void prepare_both(const struct launch *launch, const struct trial *trial,
     sender_group.launch = receiver_group.launch = launch;
     sender_group.trial = receiver_group.trial = trial;
     sender_group.fds = receiver_group.fds = fds;
-    sender_group.control = control;
+    sender_group.control = receiver_group.control = control;
     receiver_group.session = session;
-    sender_group_prepare(&sender_group);
-    receiver_group_prepare(&receiver_group);
+    int threads = int_of(launch, "threads"); /* numbers of the server's first are its receivers' */
+    sender_group_prepare(&sender_group, session != NULL, session ? threads : 0);
+    receiver_group_prepare(&receiver_group, session != NULL, session ? 0 : threads);
 }
 
 /* By count one end may have done its part long before the other. */
@@ -70,6 +71,10 @@ static void finish(struct client *client, const struct fields *reply, struct res
     for (size_t i = 0; i < receiver_group.count; i++)
         back += receiver_group.sent[i];
     reception_result(launch, &reverse, "reverse_", back, result);
+    result_set(result, "client_polling_time",
+               reverse.polled + sender_group_done(&sender_group).spun);
+    result_set(result, "server_polling_time",
+               forward.polled + fields_number(reply, "spinning_time", 0, 1e9));
     double bytes = (double)back * number_of(launch, "datagram");
     double elapsed = fields_number(reply, "reverse_elapsed", 1e-9, 1e9);
     result_set(result, "reverse_sent_packets", (double)back);
@@ -106,6 +111,7 @@ static void serve(struct session *session, const struct trial *trial, struct fie
     add_reception(reply, &reception);
     add_sent(&sender_group, reply, "reverse_sent");
     fields_add_number(reply, "reverse_elapsed", sent.elapsed);
+    fields_add_number(reply, "spinning_time", sent.spun);
     fields_add_number(reply, "reverse_retries", (double)sent.retries);
 }
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-#define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
@@ -29,7 +28,7 @@ struct sender {
     double interval; /* ns from one datagram to the next; 0: as fast as it can */
     double wait;     /* ns from one call to the next; 0: none */
     double late;     /* ns after the other streams' */
-    uint64_t sent, retries;
+    uint64_t sent, retries, spun;
     struct histogram gaps;
     _Alignas(4096) unsigned char packet[LARGEST];
     struct mmsghdr messages[BATCH_LIMIT];
@@ -87,7 +86,7 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     /* Streams take turns, rather than to send all at the same moment. */
     sender->late = (rate > 0 ? sender->interval * sender->batch * sender->segments : sender->wait) *
                    (double)number / (double)group->count;
-    sender->sent = sender->retries = sender->began = sender->ended = 0;
+    sender->sent = sender->retries = sender->spun = sender->began = sender->ended = 0;
     histogram_clear(&sender->gaps);
     for (unsigned int i = 0; i < sender->segments; i++)
         header_begin(sender->packet + i * sender->size, sender->header, group->trial->token);
@@ -95,16 +94,23 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
         prepare_batch(sender, group->to);
 }
 
-void sender_group_prepare(struct sender_group *group)
+static void make_sender(void *share)
 {
+    struct sender **sender = share;
+    *sender = (struct sender *)(void *)test_buffer(sizeof **sender);
+    histogram_open(&(*sender)->gaps);
+}
+
+void sender_group_prepare(struct sender_group *group, bool server, int first)
+{
+    struct task tasks[MAX_THREADS];
     group->count = (size_t)int_of(group->launch, "threads");
-    for (size_t i = 0; i < group->count; i++) {
-        if (group->senders[i] == NULL) {
-            group->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
-            histogram_open(&group->senders[i]->gaps);
-        }
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){make_sender, &group->senders[i], first + (int)i};
+    if (group->senders[0] == NULL)
+        team_prepare(group->launch, server, tasks, group->count);
+    for (size_t i = 0; i < group->count; i++)
         prepare(group->senders[i], group, i);
-    }
 }
 
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
@@ -169,7 +175,7 @@ static uint64_t call(struct sender *sender, uint64_t now)
 
 /* Every datagram has its time: with a rate, the last one's too belongs to the stream. Where streams
  * take turns, that lasts until the next one's. */
-static void keep_last_slot(const struct sender *sender, const struct pace *pace)
+static void keep_last_slot(const struct sender *sender, struct pace *pace)
 {
     if (sender->interval <= 0 || sender->sent == 0)
         return;
@@ -178,7 +184,7 @@ static void keep_last_slot(const struct sender *sender, const struct pace *pace)
     double slots = (double)(sender->sent - last) + (double)last / (double)sender->group->count;
     uint64_t end = pace->begin + (uint64_t)(slots * sender->interval);
     uint64_t latest = now_ns() + NANOSECONDS;
-    wait_until(end < latest ? end : latest);
+    wait_spinning(end < latest ? end : latest, &pace->spun);
 }
 
 static void send_paced(struct sender *sender)
@@ -188,7 +194,7 @@ static void send_paced(struct sender *sender)
     uint64_t last = 0;
     pace_begin(&pace, sender->wait > 0 ? sender->wait : step);
     uint64_t begin = pace.begin + (uint64_t)sender->late;
-    pace.begin = wait_until(begin < sender->stop ? begin : sender->stop);
+    pace.begin = wait_spinning(begin < sender->stop ? begin : sender->stop, &pace.spun);
     sender->began = pace.begin;
     while (more(sender, last)) {
         uint64_t now = sender->wait > 0 ? pace_after(&pace, sender->stop)
@@ -201,6 +207,7 @@ static void send_paced(struct sender *sender)
         call(sender, now);
     }
     keep_last_slot(sender, &pace);
+    sender->spun = pace.spun;
 }
 
 static void send_stream(void *share)
@@ -236,6 +243,7 @@ struct sent sender_group_done(const struct sender_group *group)
         const struct sender *sender = group->senders[i];
         sent.packets += sender->sent;
         sent.retries += sender->retries;
+        sent.spun += ns_seconds(sender->spun);
         began = sender->began < began ? sender->began : began;
         ended = sender->ended > ended ? sender->ended : ended;
     }
@@ -294,6 +302,7 @@ void sender_group_result(const struct sender_group *group, struct result *result
     result_set(result, "sent_packets", (double)sent.packets);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sender_retries", (double)sent.retries);
+    result_set(result, "client_polling_time", sent.spun);
     sender_group_gaps(group, result);
 }
 
@@ -305,7 +314,7 @@ void sender_group_run(struct sender_group *group, struct client *client, const s
     group->trial = trial;
     group->fds = client->fds;
     group->control = client->control;
-    sender_group_prepare(group);
+    sender_group_prepare(group, false, 0);
     sender_group_tasks(group, tasks, 0);
     struct usage usage = team_run(client->launch, false, tasks, group->count);
     usage.elapsed = sender_group_done(group).elapsed;

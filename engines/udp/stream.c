@@ -19,9 +19,10 @@ static void prepare(struct session *session, const struct trial *trial)
     receiver_group.launch = &session->launch;
     receiver_group.trial = trial;
     receiver_group.fds = session->fds;
+    receiver_group.control = session->control;
     receiver_group.session = session;
     prepare_arrivals(&receiver_group);
-    receiver_group_prepare(&receiver_group);
+    receiver_group_prepare(&receiver_group, true, 0);
 }
 
 static void serve(struct session *session, const struct trial *trial, struct fields *reply)
@@ -42,6 +43,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     reception_result(client->launch, &reception, "", sent, result);
+    result_set(result, "server_polling_time", reception.polled);
 }
 
 static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,

@@ -160,7 +160,7 @@ def test_a_case_is_found_on_a_sites_first_page_and_its_runs_sort_by_verdict(
     sort_by(runs, "Run")
     assert runs.locator("tbody th").all_text_contents() == ["1", "2", "3"]
     cases = table(page, "Cases")
-    cases.get_by_role("searchbox").fill("loopback datagram=4KiB sockbuf=1MiB")
+    cases.get_by_role("searchbox").fill("loopback · datagram 4KiB · sockbuf 1MiB")
     (name,) = cases.locator("tbody tr:visible th").all_text_contents()
     cases.get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)

@@ -204,7 +204,7 @@ def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
     lanes.level(3, 1e9, "then")
     said = lanes.gate()
     assert "nothing is slower" in said.splitlines()[0]
-    assert "not confirmed: figure: here lane=3" in said
+    assert "not confirmed: figure: here · lane 3" in said
     lanes.level(3, 0.9e9, "then")
     assert "slower" in lanes.gate("--no-confirm", code=1).splitlines()[0]
     assert [run["cases"] for run in lanes.runs()] == [3, 3, 1, 3]

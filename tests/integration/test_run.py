@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import jsonschema
 import pytest
-from tests.support import command_line
+from tests.support import ROOT, command_line
 
 T = TypeVar("T")
 QUICK = """\
@@ -130,6 +131,35 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
         ("stream", "loop", "here", "here", 4),
     ]
     assert all(row[5] > 0 for row in rows)
+
+
+def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK.replace("duration: 0.1s", "duration: 0.02s"))
+    done = railgauge(folder, "run", "plan.yaml", "--json", "--log", "run.log")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    validator = jsonschema.Draft202012Validator(
+        json.loads((ROOT / "schema" / "run_event.schema.json").read_text())
+    )
+    for event in events:
+        validator.validate(event)
+        assert event["run"] == 1
+    assert Counter(event["event"] for event in events) == {
+        "run": 1,
+        "case": 6,
+        "replication": 6,
+        "finished": 1,
+    }
+    assert (events[0]["event"], events[0]["replications"]) == ("run", 6)
+    assert (events[-1]["event"], events[-1]["measured"]) == ("finished", 6)
+    (folder / "plan.yaml").unlink()
+    again = railgauge(folder, "resume", "latest", "--json", "--log", "run.log", "--verbose")
+    assert [json.loads(line)["event"] for line in again.stdout.splitlines()] == ["finished"]
+    lines = (folder / "run.log").read_text().splitlines()
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", line) for line in lines)
+    assert [f"{count}/6" for count in range(1, 7)] == [
+        line.split()[1] for line in lines if re.search(r" [1-6]/6 (stream|ping) ", line)
+    ]
 
 
 def test_what_both_kernels_granted_is_stored_with_each_launch(folder: Path) -> None:
@@ -247,7 +277,7 @@ def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
     )
     assert rows == [("failed", None, None, 1), ("failed", None, None, 2)]
     shown = railgauge(folder, "show", "1").stdout
-    assert "failed: ping loop replication 1" in shown
+    assert "failed: ping: loop, replication 1" in shown
     assert "congestion-refused" in shown
     assert railgauge(folder, "resume", "1").returncode == 1
 
@@ -266,7 +296,7 @@ def test_a_failure_names_its_case_by_what_varies(folder: Path) -> None:
     (folder / "plan.yaml").write_text(plan.replace("address: 127.0.0.1", "address: 192.0.2.1"))
     done = railgauge(folder, "run", "plan.yaml")
     assert done.returncode == 1
-    assert "stream loop datagram=1460 replication 2" in done.stderr
+    assert "stream: loop · datagram 1460, replication 2" in done.stderr
 
 
 def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:

@@ -20,7 +20,7 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.verdict_json import case_data, renamed_data, result_data
 from railgauge.report.verdicts.verdict_text import case_lines, result_lines
-from railgauge.report.verdicts.verdict_words import Namer, tally
+from railgauge.report.verdicts.verdict_words import compared_names, tally
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
 
@@ -54,7 +54,7 @@ def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
     yield ""
     yield from _fact_lines(differences)
     yield ""
-    names = Namer(differences.compared, catalogue)
+    names = compared_names(differences.compared, catalogue)
     if differences.compared.results:
         yield from result_lines(differences.compared.results, names)
         yield ""

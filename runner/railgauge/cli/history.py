@@ -23,8 +23,7 @@ from railgauge.compare.case_history import (
     last_of_each_plan,
     newest_first,
 )
-from railgauge.compare.case_lookup import look_up_case, metric_history
-from railgauge.plan.cases import case_name, non_default
+from railgauge.compare.case_lookup import look_up_case, metric_history, plan_case_names
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.history.history_json import history_data
 from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
@@ -107,7 +106,8 @@ def _print_all(store: Store, choices: _Choices) -> None:
         click.echo(json_text([history_data(history, nights=False) for history in histories]))
         return
     most = max(Counter(head.plan for head in heads).values())
-    for line in all_lines(histories, looked, load_catalogue(), most):
+    names = plan_case_names(store, load_catalogue(), {history.plan for history in histories})
+    for line in all_lines(histories, looked, names, most):
         click.echo(line)
 
 
@@ -124,12 +124,11 @@ def _print_case(store: Store, text: str, choices: _Choices) -> None:
     heads = last_of_each_plan(store.run_heads(case.plan), choices.nights)
     history = metric_history(store, case, choices.metric, heads)
     history = NearbyChanges(store.run).add_to(history)
-    named = {word.partition("=")[0] for word in text.split()}
-    name = case_name(history.case, non_default(history.case, catalogue, named), catalogue)
+    name = plan_case_names(store, catalogue, [history.plan])[history.plan].with_test(history)
     if choices.out is not None:
         from railgauge.report.verdicts.history.plot import draw_history
 
-        files = draw_history(history, f"{history.test}: {name}")
+        files = draw_history(history, name)
         for file, content in files.items():
             write(_folder(choices.out) / file, content)
     if choices.as_json:

@@ -14,7 +14,7 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.listing import commit_text, label_text
 from railgauge.cli.options import as_json, database
 from railgauge.cli.tables import default_text
-from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.case_settings import IN_EFFECT, settings_tables
 from railgauge.report.tables.default import default_series
@@ -23,7 +23,7 @@ from railgauge.report.tables.run_context import unlike_in_launches
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.store import Store
 from railgauge.store.counts import LaunchSettings, granted_by_case
-from railgauge.store.records import Failure, StoredRun, StoredSuspicion
+from railgauge.store.records import Failure, PlannedCase, StoredRun, StoredSuspicion
 
 # Of the cases that never got narrow enough, so many are named.
 _MOST_WIDE = 5
@@ -57,10 +57,11 @@ def show(run: int, where: str, as_json: bool, stats: bool, plan: bool) -> None:
             return
         _head(stored)
         catalogue = load_catalogue()
-        _print_failures(stored, failures, catalogue)
-        _print_suspicions(suspicions)
-        _print_settings(stored, launches, catalogue)
-        _print_wide(stored, catalogue)
+        names = CaseNames(stored.cases, catalogue)
+        _print_failures(failures, names)
+        _print_suspicions(suspicions, names)
+        _print_settings(stored, launches, catalogue, names)
+        _print_wide(stored, names)
         text = default_text(store, [run], catalogue, statistics=stats)
         click.echo(f"\n{text}" if text else "nothing is measured yet")
 
@@ -78,7 +79,10 @@ def _print_plan(stored: StoredRun, *, as_json: bool) -> None:
 
 
 def _print_settings(
-    stored: StoredRun, launches: Mapping[str, LaunchSettings], catalogue: Catalogue
+    stored: StoredRun,
+    launches: Mapping[str, LaunchSettings],
+    catalogue: Catalogue,
+    names: CaseNames,
 ) -> None:
     """Print what was in effect in all cases of a test, and which cases didn't get what they ask."""
     for table in settings_tables([(stored, launches)], catalogue):
@@ -86,36 +90,30 @@ def _print_settings(
             if heading.startswith(IN_EFFECT):
                 test = table.title.removeprefix("Parameters of test ").partition(" (")[0]
                 _print(f"{heading[:1].lower()}{heading[1:]}: {test}: {text}")
-    unlike: dict[tuple[str, str], list[Case]] = {}
+    unlike: dict[tuple[str, str], list[PlannedCase]] = {}
     for planned in stored.cases:
         words = unlike_in_launches(launches.get(planned.test), planned.case, stored)
         if words:
-            unlike.setdefault((planned.test, words), []).append(planned.case)
-    for (test, words), cases in unlike.items():
-        varied = varying([planned.case for planned in stored.cases if planned.test == test])
+            unlike.setdefault((planned.test, words), []).append(planned)
+    for (_, words), cases in unlike.items():
         more = f" and {len(cases) - 1:,} more" if len(cases) > 1 else ""
-        _print(f"not as asked: {test} {case_name(cases[0], varied, catalogue)}{more}: {words}")
+        _print(f"not as asked: {names.with_test(cases[0])}{more}: {words}")
 
 
-def _print_failures(stored: StoredRun, failures: list[Failure], catalogue: Catalogue) -> None:
-    cases: dict[str, list[Case]] = {}
-    for planned in stored.cases:
-        cases.setdefault(planned.test, []).append(planned.case)
-    names = {failure.test: varying(cases[failure.test]) for failure in failures}
+def _print_failures(failures: list[Failure], names: CaseNames) -> None:
     together: dict[tuple[str, int, str, str, str], list[Failure]] = {}
     for failure in failures:
         # What measures all pairs of a group fails for all of them at once.
         launch = failure.started_at if failure.case.members else failure.case.key
         key = (failure.test, failure.replication, launch, failure.error_code, failure.error_message)
         together.setdefault(key, []).append(failure)
-    for (test, replication, _, code, message), group in together.items():
-        name = case_name(group[0].case, names[test], catalogue)
+    for (_, replication, _, code, message), group in together.items():
         more = f" and {len(group) - 1:,} more pairs" if len(group) > 1 else ""
-        words = message.strip()
-        _print(f"failed: {test} {name}{more} replication {replication}: {words} [{code}]")
+        name, words = names.with_test(group[0]), message.strip()
+        _print(f"failed: {name}{more}, replication {replication}: {words} [{code}]")
 
 
-def _print_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
+def _print_suspicions(suspicions: Sequence[StoredSuspicion], names: CaseNames) -> None:
     """Print of each kind how many there are, and the first: a report has them all."""
     kinds: dict[tuple[str, str, str | None], list[StoredSuspicion]] = {}
     for suspicion in suspicions:
@@ -127,21 +125,20 @@ def _print_suspicions(suspicions: Sequence[StoredSuspicion]) -> None:
         first = group[0]
         _print(
             f"suspect: {test}: {len(replications)} replications, {code}{where}; the first: "
-            f"{first.case.link} replication {first.replication}: {first.suspicion.message}"
+            f"{names.case(first)}, replication {first.replication}: {first.suspicion.message}"
         )
 
 
-def _print_wide(stored: StoredRun, catalogue: Catalogue) -> None:
+def _print_wide(stored: StoredRun, names: CaseNames) -> None:
     """Print which cases never got as narrow an interval as the plan asked for."""
-    wide: dict[tuple[str, str], list[Case]] = {}
+    wide: dict[tuple[str, str], list[PlannedCase]] = {}
     for planned in stored.cases:
         if never_narrow(planned):
-            wide.setdefault((planned.test, never_narrow_note(planned)), []).append(planned.case)
+            wide.setdefault((planned.test, never_narrow_note(planned)), []).append(planned)
     for (test, reason), group in wide.items():
-        varied = varying([planned.case for planned in stored.cases if planned.test == test])
-        names = [case_name(case, varied, catalogue) for case in group[:_MOST_WIDE]]
+        listed = "; ".join(map(names.case, group[:_MOST_WIDE]))
         more = f" and {len(group) - _MOST_WIDE:,} more" if len(group) > _MOST_WIDE else ""
-        _print(f"not narrow enough: {test} {'; '.join(names)}{more}: {reason}")
+        _print(f"not narrow enough: {test}: {listed}{more}: {reason}")
 
 
 def _print(line: str) -> None:

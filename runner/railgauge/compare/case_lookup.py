@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.compare.case_history import History, case_history, with_names
 from railgauge.compare.renames import CaseName, Renames, find_renames
-from railgauge.plan.cases import Case, case_name, non_default, varying
-from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.case_names import BETWEEN, CaseNames
+from railgauge.plan.cases import Case
+from railgauge.plan.catalogue import Catalogue, Value, implied_defaults
+from railgauge.plan.catalogue.argument_text import bare, plain
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
@@ -32,29 +34,44 @@ class PlanCase:
 def look_up_case(
     store: Store, text: str, catalogue: Catalogue, *, plan: str | None, test: str | None
 ) -> PlanCase:
-    """Return the one case that `text` names: see `Store.find_cases`.
+    """Return the one case that `text` names: see `Store.find_cases`; its name will do, too.
 
     Only cases of the `plan` count, and those whose `test` has or had that name. InputError where it
     is no case, or several.
     """
-    candidates = store.find_cases(text)
+    words = _words(text, catalogue)
+    # What a case's parameters imply, no database has.
+    implied = {
+        _setting(name, value)
+        for engine in catalogue.engines
+        for name, value in implied_defaults(engine).items()
+    }
+    candidates = store.find_cases(" ".join(word for word in words if word not in implied))
     matches = [
         match for match in candidates if plan in (None, match.plan) and test in (None, match.test)
     ]
     # n1 is not n10, if there is one.
-    matches = [match for match in matches if _is_called(match, text, catalogue)] or matches
+    matches = [match for match in matches if _is_called(match, words)] or matches
     matches = _each_case_once(store, matches)
     if len(matches) == 1:
         (match,) = matches
         renames = Renames(store.case_tests([match.plan], [match.case.key]))
         return PlanCase(match.plan, renames.last(_name(match))[0], match.case, renames)
     if matches:
-        raise InputError("\n".join(_ambiguous_lines(text, matches, catalogue)))
+        raise InputError("\n".join(_ambiguous_lines(store, text, matches, catalogue)))
     also_not = ", nor in that plan and test" if candidates else ""
     raise InputError(
         f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
         " link, test or parameters; `railgauge show RUN --json` has the keys"
     )
+
+
+def plan_case_names(
+    store: Store, catalogue: Catalogue, plans: Iterable[str] | None = None
+) -> Mapping[str, CaseNames]:
+    """Return what the cases of each plan's runs are called (of all plans, if none are named)."""
+    cases = store.plan_cases(plans)
+    return {plan: CaseNames(of_plan, catalogue) for plan, of_plan in cases.items()}
 
 
 def metric_history(
@@ -109,23 +126,53 @@ def _name(match: FoundCase) -> CaseName:
 
 
 def _ambiguous_lines(
-    text: str, matches: Sequence[FoundCase], catalogue: Catalogue
+    store: Store, text: str, matches: Sequence[FoundCase], catalogue: Catalogue
 ) -> Iterator[str]:
     """Yield the lines that say which cases `text` may mean, and how to name one of them."""
     same_case = len({match.case.key for match in matches}) == 1
     narrow = "say which by --plan or --test" if same_case else "name one's key, or more words"
     yield f"{text!r} is {len(matches):,} cases: {narrow}"
-    differ = set(varying([match.case for match in matches]))
+    names = plan_case_names(store, catalogue, {match.plan for match in matches})
     for match in matches[:_MOST_NAMED]:
-        name = case_name(match.case, non_default(match.case, catalogue, differ), catalogue)
-        yield f"  {match.case.key}  {visible(match.plan)}, {visible(match.test)}: {visible(name)}"
+        name = names[match.plan].with_test(match)
+        yield f"  {match.case.key}  {visible(match.plan)}, {name}"
     if (more := len(matches) - _MOST_NAMED) > 0:
         yield f"  … and {more:,} more"
 
 
-def _is_called(match: FoundCase, text: str, catalogue: Catalogue) -> bool:
-    """Return whether each word of `text` is a whole name of the case."""
+def _words(text: str, catalogue: Catalogue) -> list[str]:
+    """Return the words of `text`, with parameters in base units, `sockbuf=1048576`.
+
+    In a case's name they stand as `sockbuf 1MiB`, and its test before a colon.
+    """
+    test, colon, rest = text.partition(": ")
+    words = [*test.split(), *rest.split()] if colon else text.split()
+    if BETWEEN in text:
+        first, *settings = (rest if colon else text).split(BETWEEN)
+        words = [*(test.split() if colon else ()), *first.split()]
+        words += ["=".join(setting.split(maxsplit=1)) for setting in settings]
+    return [_in_base_units(word, catalogue) for word in words]
+
+
+def _in_base_units(word: str, catalogue: Catalogue) -> str:
+    name, equals, text = word.partition("=")
+    for engine in catalogue.engines.values() if equals else ():
+        if name in engine.parameters:
+            try:
+                return _setting(name, engine.parameters[name].parse(bare(text)))
+            except ValueError:
+                continue
+    return word
+
+
+def _setting(name: str, value: Value) -> str:
+    return f"{name}={plain(value)}"
+
+
+def _is_called(match: FoundCase, words: Iterable[str]) -> bool:
+    """Return whether each of `words` is a whole name of the case."""
     case = match.case
     names = {case.key, case.engine, case.link, case.client, case.server, match.test, match.plan}
-    names.update(case_name(case, list(case.parameters), catalogue).split())
-    return all(word in names for word in text.split())
+    parameters = {**implied_defaults(case.engine), **case.parameters}
+    names.update(_setting(name, value) for name, value in parameters.items())
+    return all(word in names for word in words)

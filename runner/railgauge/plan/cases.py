@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from railgauge.base.errors import FileProblems, Problem
-from railgauge.plan.catalogue import Catalogue, Value
+from railgauge.plan.catalogue import Catalogue, Value, implied_defaults
 from railgauge.plan.space import PLACES, Group, Place, Space
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ __all__ = [
     "ExpandedTest",
     "Value",
     "case_key",
-    "case_name",
     "expand",
     "non_default",
+    "parameter_value",
     "restricted",
     "varying",
 ]
@@ -92,16 +92,10 @@ def varying(cases: Iterable[Case]) -> tuple[str, ...]:
     return tuple(name for name, values in values_by_name.items() if len(values) > 1)
 
 
-def case_name(case: Case, names: Sequence[str], catalogue: Catalogue) -> str:
-    """Return the case's link and the parameters `names`: `gw→gw datagram=1460 sockbuf=10KiB`."""
-    engine = catalogue.engines.get(case.engine)
-    words = [case.link]
-    for name in names:
-        info = engine.parameters.get(name) if engine else None
-        value = case.parameters.get(name, info.default if info and info.implied else None)
-        if value is not None:
-            words.append(f"{name}={info.format(value) if info else value}")
-    return " ".join(words)
+def parameter_value(case: Case, name: str) -> Value | None:
+    """Return the case's value of a parameter; None where its engine has no such parameter."""
+    value = case.parameters.get(name)
+    return implied_defaults(case.engine).get(name) if value is None else value
 
 
 def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from railgauge.base.collector import collector_off
-from railgauge.plan.cases import Case, ExpandedTest, case_name
-from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.case_names import CaseNames
+from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.model import Test
 from railgauge.plan.packing import Packer
 
@@ -45,12 +45,12 @@ class Dispatch(NamedTuple):
 Round = tuple[Dispatch, ...]
 
 
-def dispatch_name(dispatch: Dispatch, names: Sequence[str], catalogue: Catalogue) -> str:
-    """Return its test and case with the parameters `names`; of several pairs, how many."""
-    case = dispatch.case
+def dispatch_name(dispatch: Dispatch, names: CaseNames) -> str:
+    """Return the name of its case with the test; of several pairs, how many."""
     if len(dispatch.pairs) > 1:
-        case = replace(case, link=f"{len(dispatch.pairs):,} pairs")
-    return f"{dispatch.test} {case_name(case, names, catalogue)}"
+        all_pairs = replace(dispatch.case, link=f"{len(dispatch.pairs):,} pairs")
+        dispatch = dispatch._replace(case=all_pairs)
+    return names.with_test(dispatch)
 
 
 class Extent(NamedTuple):

@@ -36,12 +36,13 @@ from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.opening import closing, set_scene
 from railgauge.engine.watch.watcher import idle
 from railgauge.hosts import facts
-from railgauge.plan.cases import case_name, restricted, varying
+from railgauge.plan.case_names import CaseNames, of_tests
 from railgauge.plan.cases import expand as expand_cases
+from railgauge.plan.cases import restricted
 from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases, only_texts
-from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
+from railgauge.plan.schedule import Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts
 from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
@@ -386,22 +387,17 @@ def _time_left(job: WatchedRun, setting: Setting) -> TimeLeft:
 
 def _unsettled(job: WatchedRun, judge: Judge) -> tuple[Unsettled, ...]:
     """Return the cases that never got as narrow as their rules ask, with their names."""
-    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
-    catalogue = job.loaded.catalogue
-    return tuple(
-        case._replace(name=f"{case.test} {case_name(case.case, names[case.test], catalogue)}")
-        for case in judge.unsettled()
-    )
+    names = _names(job)
+    return tuple(case._replace(name=names.with_test(case)) for case in judge.unsettled())
 
 
 def _namer(job: WatchedRun) -> Namer:
     """Return what names a dispatch's case apart from the others of its test."""
-    names = {expanded.test.name: varying(expanded.cases) for expanded in job.tests}
+    return partial(dispatch_name, names=_names(job))
 
-    def name(dispatch: Dispatch) -> str:
-        return dispatch_name(dispatch, names[dispatch.test], job.loaded.catalogue)
 
-    return name
+def _names(job: WatchedRun) -> CaseNames:
+    return CaseNames(of_tests(job.tests), job.loaded.catalogue)
 
 
 def _stored(job: ReadRun) -> StoredRun:

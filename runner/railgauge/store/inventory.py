@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
+from railgauge.plan.case_names import NamedCase
 from railgauge.plan.cases import Case
 from railgauge.plan.partial import ONLY
 from railgauge.store.log_models import LOG, PORT_LOG
@@ -49,6 +50,33 @@ def case_names(connection: Connection, run: int) -> set[tuple[str, str]]:
     """Return the test and the case key of each case of the run."""
     query = select(RunCase.test, BenchCase.key).join(BenchCase, BenchCase.id == RunCase.case_id)
     return {(test, key) for test, key in fetch(connection, query.where(RunCase.run_id == run))}
+
+
+def plan_cases(
+    connection: Connection, plans: Iterable[str] | None = None
+) -> dict[str, list[NamedCase]]:
+    """Return the cases of the runs of each plan (all, if none are named).
+
+    Of cases that differ in their places alone a test has the first.
+    """
+    first = (
+        select(Run.plan, RunCase.test, func.min(BenchCase.id).label("id"))
+        .join(RunCase, RunCase.run_id == Run.id)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .group_by(Run.plan, RunCase.test, BenchCase.engine, BenchCase.parameters)
+    )
+    if plans is not None:
+        first = first.where(Run.plan.in_(list(plans)))
+    firsts = first.subquery()
+    query = (
+        select(*CASE_COLUMNS, firsts.c.plan, firsts.c.test)
+        .join(firsts, firsts.c.id == BenchCase.id)
+        .order_by(BenchCase.id)
+    )
+    cases: dict[str, list[NamedCase]] = {}
+    for case, (plan, test) in fetch_with_cases(connection, query):
+        cases.setdefault(plan, []).append(NamedCase(test, case))
+    return cases
 
 
 def run_plans(connection: Connection, runs: Iterable[int]) -> set[str]:

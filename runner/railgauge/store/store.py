@@ -250,6 +250,7 @@ class Store(Database):
     all_cases = reading(inventory.all_cases)
     case_names = reading(inventory.case_names)
     case_tests = reading(inventory.case_tests)
+    plan_cases = reading(inventory.plan_cases)
     run_plans = reading(inventory.run_plans)
     metric_names = reading(inventory.metric_names)
     directed_metrics = reading(inventory.directed_metrics)

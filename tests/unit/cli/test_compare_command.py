@@ -104,11 +104,11 @@ def test_a_slower_case_is_told_with_ratio_interval_and_counts(database: Path):
     add_run(database, after)
     lines = told(database, "good", "5").splitlines()
     assert lines[0] == "1 of 5 cases slower (baseline good (runs 1, 2, 3, 4) → run 5)"
-    assert lines[1].startswith("slower: stream: gw→hh lane=3: throughput 1")
+    assert lines[1].startswith("slower: stream: gw→hh · lane 3: throughput 1")
     assert ": slower; " in lines[1]
     assert "5 results: 1 slower, 4 same" in lines
-    assert not any("lane=4" in line for line in lines)
-    assert any("lane=4" in line for line in told(database, "good", "5", "--all").splitlines())
+    assert not any("lane 4" in line for line in lines)
+    assert any("lane 4" in line for line in told(database, "good", "5", "--all").splitlines())
 
 
 def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database: Path):
@@ -187,7 +187,7 @@ def test_a_case_that_is_gone_is_told(database: Path):
     add_run(database, {1: noisy(seed=2)})
     text = told(database, "1", "2")
     assert "1 case of the first not in the second" in text.splitlines()[0]
-    assert "1 case only before:\n  stream: gw→hh lane=2" in text
+    assert "1 case only before:\n  stream: gw→hh · lane 2" in text
 
 
 @pytest.mark.parametrize(("skipped", "fails"), [("no iperf on gw1", 0), ("", 3)])

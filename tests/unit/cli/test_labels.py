@@ -89,7 +89,7 @@ def test_show_and_report_say_a_runs_labels(where: str, tmp_path: Path) -> None:
 def test_show_says_what_was_granted_and_what_was_not_as_asked(where: str) -> None:
     lines = _railgauge("show", "1", "--db", where).splitlines()
     words = "rcvbuf at both ends: asked 500KiB, got 208KiB"
-    assert f"not as asked: stream gw→hh: {words}" in lines
+    assert f"not as asked: stream: gw→hh: {words}" in lines
     in_effect = "in effect in all cases: stream: both ends rcvbuf 416KiB, sndbuf 1000KiB, tos 0"
     assert in_effect in lines
     (shown,) = json.loads(_railgauge("show", "1", "--db", where, "--json"))["cases"]

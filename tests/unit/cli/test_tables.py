@@ -52,7 +52,7 @@ def test_a_launch_that_failed_for_all_pairs_is_told_once(tmp_path: Path, hosts: 
     lines = show(tmp_path, np.full((hosts, hosts), np.nan))
     pairs = hosts * (hosts - 1)
     assert [line for line in lines if line.startswith("failed: ")] == [
-        f"failed: all-pairs n01→n02 and {pairs - 1} more pairs replication {number}: "
+        f"failed: all-pairs: n01→n02 and {pairs - 1} more pairs, replication {number}: "
         "no answer [timeout]"
         for number in (1, 2)
     ]

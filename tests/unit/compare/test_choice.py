@@ -177,9 +177,9 @@ def test_a_case_that_failed_in_every_run_is_told_once_and_not_by_its_neighbours_
     assert failed_one.judged.reason == f"before, {reason}; after, {reason}"
     assert (len(found.comparison.results), found.lost) == (3, [])
     lines = list(verdict_lines(found, load_catalogue(), all_results=True))
-    assert f"not enough data: mixed: gw→hh lane=2: {failed_one.judged.reason}" in lines
-    (row,) = (line for line in lines if line.startswith("mixed  ") and "lane=2" in line)
-    assert row.split()[3:8] == ["–", "–", "0", "3f", "–"]
+    assert f"not enough data: mixed: gw→hh · lane 2: {failed_one.judged.reason}" in lines
+    (row,) = (line for line in lines if line.startswith("mixed  ") and "lane 2" in line)
+    assert row.split()[5:10] == ["–", "–", "0", "3f", "–"]
 
 
 def test_a_case_that_was_skipped_in_every_run_is_told_once(database: Path):

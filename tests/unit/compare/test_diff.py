@@ -218,7 +218,7 @@ def test_cases_and_parameters_that_only_one_run_has_are_listed(database: Path):
         "soak": ((), (True,)),
     }
     text = told(database)
-    assert "1 case only before:\n  stream: gw→hh datagram=2000" in text
+    assert "1 case only before:\n  stream: gw→hh · datagram 2000" in text
     assert "parameter datagram of stream: 2000 → 4000" in text
 
 

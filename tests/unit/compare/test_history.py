@@ -16,6 +16,7 @@ from tests.support.history_samples import FACTS, NIGHTLY, Database
 from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
 
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.cli import cli
 from railgauge.cli.history import history
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.partial import ONLY
@@ -51,20 +52,35 @@ def test_a_slower_case_is_dated_and_what_changed_is_told(database: Database):
     assert "for 10 nights" in text
 
 
-def test_a_case_goes_by_what_was_chosen_not_by_an_engines_defaults(database: Database):
+def test_a_case_has_one_name_everywhere_with_what_differs_in_its_plan_defaults_included(
+    database: Database, tmp_path: Path
+):
     engine = load_catalogue().engine("udp")
-    defaults = {name: value.default for name, value in engine.parameters.items()}
+    defaults = {name: info.default for name, info in engine.parameters.items() if not info.implied}
     small, large = (
-        replace(case(), key=16 * key, parameters={**defaults, "datagram": size, "threads": 2})
-        for key, size in (("a", 1460), ("b", 8192))
+        replace(case(), key=16 * key, parameters={**defaults, **own, "threads": 2})
+        for key, own in (("a", {"datagram": 1460}), ("b", {"datagram": 8192, "blocking": False}))
     )
-    database.night((small, 1e9), (large, 1e9))
-    assert database.say("aaaa").startswith("nightly, stream: gw→hh threads=2\n")
-    told = database.say("datagram=1460")
-    assert told.startswith("nightly, stream: gw→hh datagram=1460 threads=2\n")
+    for _ in range(2):
+        database.night((small, 1e9), (large, 0))
+    where, out = ("--db", str(database.path)), str(tmp_path / "site")
+    name = "gw→hh · datagram 1460 · blocking true"
+    other = "gw→hh · datagram 8KiB · blocking false"
+    # What was copied from anywhere finds it.
+    for text in ("aaaa", name, f"stream: {name}", "datagram=1460 blocking=true"):
+        assert database.say(text).startswith(f"nightly, stream: {name}\n"), text
     refusal = database.refusal("gw→hh")
-    assert "nightly, stream: gw→hh datagram=1460 threads=2\n" in refusal
-    assert "nightly, stream: gw→hh datagram=8KiB threads=2" in refusal
+    assert all(f"nightly, stream: {one}" in refusal for one in (name, other))
+    shown = _railgauge("show", "2", *where)
+    assert f"failed: stream: {other}, replication 1: " in shown
+    assert name in _railgauge("compare", "1", "2", "--all", *where)
+    _railgauge("site", "--out", out, *where)
+    pages = ["index.html", "runs/2.html", "cases/aaaaaaaaaaaaaaaa.html"]
+    assert all(name in (tmp_path / "site" / page).read_text() for page in pages)
+
+
+def _railgauge(*arguments: str) -> str:
+    return CliRunner().invoke(cli, arguments, catch_exceptions=False).output
 
 
 def test_a_fall_that_was_mended_is_told_with_its_end(database: Database):

@@ -36,8 +36,8 @@ def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
     lines = database.say("--all").splitlines()
     found = [line for line in lines if "gw→hh" in line]
     assert [line.split()[0] for line in found] == ["2026-09-16", "2026-09-11"]
-    assert "datagram=3000" in found[0] and found[0].endswith("faster")
-    assert "datagram=2000" in found[1] and found[1].endswith("slower")
+    assert "datagram 3000" in found[0] and found[0].endswith("faster")
+    assert "datagram 2000" in found[1] and found[1].endswith("slower")
     assert lines[lines.index(found[0]) + 1].strip() == "beside it: kernel"
     assert "2 cases changed in 22 nights" in lines[-1]
     told = database.json("--all")
@@ -127,8 +127,8 @@ def test_all_marks_what_later_nights_have_to_confirm(database: Database):
             (confirmed, 0.9e9 if night >= 12 else 1e9), (provisional, 0.8e9 if night >= 20 else 1e9)
         )
     _, first, second, *end = database.say("--all").splitlines()
-    assert "datagram=2000" in first and first.endswith("  slower, provisional")
-    assert "datagram=1000" in second and second.endswith("  slower")
+    assert "datagram 2000" in first and first.endswith("  slower, provisional")
+    assert "datagram 1000" in second and second.endswith("  slower")
     assert "2 cases changed in 23 nights (1 provisional);" in end[1]
     assert end[2].startswith("provisional: ")
 

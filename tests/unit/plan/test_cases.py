@@ -9,7 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.plan.cases import Case, case_key, case_name, expand, varying
+from railgauge.plan.case_names import CaseNames, NamedCase
+from railgauge.plan.cases import Case, case_key, expand, varying
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan_text
 
@@ -163,8 +164,12 @@ def test_a_parameter_that_came_later_varies_and_is_excluded_like_any_other() -> 
     assert [case.parameters.get("blocking") for case in varied] == [None, None, False, False]
     assert len({case.key for case in varied}) == 4
     assert varying(varied) == ("tos", "blocking")
-    names = [case_name(case, ["blocking"], load_catalogue()) for case in varied[1:3]]
-    assert names == ["ab blocking=true", "ab blocking=false"]
+    sources = [NamedCase("t", case) for case in varied]
+    names = CaseNames(sources, load_catalogue())
+    assert list(map(names.case, sources[1:3])) == [
+        "ab · blocking true · tos 8",
+        "ab · blocking false · tos 0",
+    ]
     left = cases("links: [ab], grid: {blocking: [true, false]}, exclude: [{blocking: true}]")
     assert [case.parameters["blocking"] for case in left] == [False]
 

@@ -15,6 +15,7 @@ from railgauge.engine.command_lines import Terms, mpi_argv
 from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.mpi_job import Launcher
+from railgauge.plan.case_names import CaseNames, of_tests
 from railgauge.plan.cases import Case, case_key, expand
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
@@ -122,9 +123,10 @@ def test_a_pair_of_hosts_is_one_launch_of_two_cases() -> None:
 def test_a_launch_for_many_pairs_is_not_named_after_the_first() -> None:
     plan = loaded(MATRIX)
     ((launch,), _) = rounds(plan)
-    assert dispatch_name(launch, ["size"], plan.catalogue) == "m 6 pairs size=1MiB"
+    names = CaseNames(of_tests(expand(plan)), plan.catalogue)
+    assert dispatch_name(launch, names) == "m: 6 pairs"
     single = launch._replace(pairs=launch.pairs[:1])
-    assert dispatch_name(single, [], plan.catalogue) == "m c→a"
+    assert dispatch_name(single, names) == "m: c→a"
 
 
 def test_the_only_pair_that_exclusions_leave_is_still_one_of_a_groups() -> None:

@@ -140,7 +140,7 @@ def test_each_case_with_system_logs_has_a_page_that_the_report_links_to(
     # From each cell of its rows, of medians and of statistics, and from the list of cases.
     assert len(links) == 2 * (2 + 2 * 9 + 1)
     assert sorted(set(links)) == sorted(name for name in files if name.endswith(".html"))[:2]
-    assert "stream, datagram 4KiB" in _text(index)
+    assert "stream: gw→hh · datagram 4KiB" in _text(index)
     assert all(_read(page).hrefs == ["../index.html"] for page in _pages(files))
 
 
@@ -204,8 +204,8 @@ def test_suspect_replications_are_listed_and_marked_everywhere(
     files = _write(store, _store_run(store, {1460: [_outcome(1), bad]}), tmp_path / "out")
     text = _text(files["index.html"])
     assert "Suspect replications of run 1" in text
-    assert f"stream, gw→hh 2 receive-drops {_DROPS}" in text
-    assert f"  stream, gw→hh, replication 2: {_DROPS}." in files["report.txt"].splitlines()
+    assert f"stream: gw→hh 2 receive-drops {_DROPS}" in text
+    assert f"  stream: gw→hh, replication 2: {_DROPS}." in files["report.txt"].splitlines()
     assert "a) 2 of 2 replications; 1 suspect (included)" in files["report.txt"]
     assert r"\textsuperscript{a}~2 of 2 replications; 1 suspect (included)." in files["stream.tex"]
     assert r"\subsection*{\raggedright Suspect replications of run 1}" in files["report.tex"]

@@ -114,11 +114,11 @@ def test_junit_has_a_testcase_for_each_case_with_what_became_of_it(mixed: Verdic
     }
     outcome = {case.get("name"): [each.tag for each in case] for case in suite}
     assert outcome == {
-        "gw→hh lane=1": ["failure", "system-out"],
-        "gw→hh lane=2": ["error", "system-out"],
-        "gw→hh lane=3": ["skipped", "system-out"],
-        "gw→hh lane=4": ["system-out"],
-        "gw→hh lane=5": ["skipped"],
+        "gw→hh · lane 1": ["failure", "system-out"],
+        "gw→hh · lane 2": ["error", "system-out"],
+        "gw→hh · lane 3": ["skipped", "system-out"],
+        "gw→hh · lane 4": ["system-out"],
+        "gw→hh · lane 5": ["skipped"],
         "2 replications failed: railgauge show 2": ["error"],
     }
     (failure,) = suite.iter("failure")
@@ -131,13 +131,13 @@ def test_github_gets_errors_for_what_fails_the_gate_and_warnings_for_the_rest(mi
     assert [line.split("::")[1].split(" title=")[0] for line in lines] == [
         *("error", "error", "error", "warning")
     ]
-    assert lines[1].startswith("::error title=Slower%3A stream%3A gw→hh lane=1::throughput ")
+    assert lines[1].startswith("::error title=Slower%3A stream%3A gw→hh · lane 1::throughput ")
     assert lines[1].endswith("%0Agw1: fact kernel 6.1 → 6.2")
     assert lines[2] == (
-        "::error title=Not measured%3A stream%3A gw→hh lane=2::after, 2 replications failed and "
+        "::error title=Not measured%3A stream%3A gw→hh · lane 2::after, 2 replications failed and "
         "none was measured"
     )
-    assert lines[3].startswith("::warning title=Gone%3A stream%3A gw→hh lane=5::")
+    assert lines[3].startswith("::warning title=Gone%3A stream%3A gw→hh · lane 5::")
 
 
 def test_of_more_annotations_than_github_shows_the_last_says_how_many(database: Path):
@@ -155,7 +155,7 @@ def test_markdown_has_a_row_for_what_changed_and_the_reasons(mixed: Verdict):
     rows = [line for line in lines if line.startswith("| stream")]
     assert [row.split("|")[-2].strip() for row in rows] == ["slower", "not measured"]
     assert "- gw1: fact kernel 6.1 → 6.2" in lines
-    assert "- stream: gw→hh lane=5" in lines
+    assert "- stream: gw→hh · lane 5" in lines
 
 
 def test_what_nobody_reads_to_its_end_is_cut(database: Path):
@@ -216,7 +216,7 @@ def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verd
         markdown(mixed, CATALOGUE, all_results=True).splitlines(),
     ):
         (told,) = [line for line in form if why in line]
-        assert "stream: gw→hh lane=3: throughput: " in told
+        assert "stream: gw→hh · lane 3: throughput: " in told
         # What couldn't be measured is told once.
         assert len([line for line in form if "2 replications failed and none" in line]) < 2
     assert not any(why in line for line in verdict_lines(mixed, CATALOGUE))
@@ -228,7 +228,7 @@ def test_a_reason_is_told_once_with_how_many_results_have_it(database: Path):
     add_run(database, {number: noisy(n=1) for number in range(1, 25)})
     found = verdict(database)
     (line,) = (one for one in verdict_lines(found, CATALOGUE, all_results=True) if "take 4" in one)
-    assert line.startswith("not enough data: stream: gw→hh lane=")
+    assert line.startswith("not enough data: stream: gw→hh · lane ")
     assert ": throughput and 23 more results: 10 and 1 replications can't show" in line
     assert markdown(found, CATALOGUE, all_results=True).count("take 4 of each") == 1
 
@@ -306,5 +306,5 @@ def test_github_reads_back_what_was_meant(mixed: Verdict):
     title, message = lines[0].removeprefix("::error title=").split("::", 1)
     assert (title, message) == ("Not measured", problem.replace("%", "%25"))
     title, message = _parsed(lines[1])
-    assert title == f"Slower: stream: gw→hh lane={lane(1).parameters['lane']}"
+    assert title == f"Slower: stream: gw→hh · lane {lane(1).parameters['lane']}"
     assert message.splitlines()[-1] == "gw1: fact kernel 6.1 → 6.2"

@@ -70,7 +70,7 @@ def test_the_verdict_is_what_compare_says(database: Path, out: Path):
     for name in ("index.html", "runs/3.html"):
         assert headline in text(out, name)
     sentence = next(line for line in said if line.startswith("slower: "))
-    assert sentence.partition("lane=1: ")[2] in text(out, "runs/3.html")
+    assert sentence.partition("lane 1: ")[2] in text(out, "runs/3.html")
 
 
 def test_a_run_is_held_against_its_plans_baseline_or_the_run_before(database: Path, out: Path):

@@ -67,7 +67,7 @@ def test_failures_are_told_in_a_plain_log() -> None:
     progress.measured(Dispatch("t", case, (1,)), failed, Launch(0.0))
     assert out.getvalue().splitlines() == [
         "run 7: 1 replications to measure",
-        "failed: t gw→hh replication 1: no\\x1b[2J\\nfigure [output]",
+        "failed: t gw→hh, replication 1: no\\x1b[2J\\nfigure [output]",
     ]
 
 

@@ -19,6 +19,13 @@ def plain(value: Value) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
+def bare(text: str) -> Value:
+    """Return what YAML makes of `text` without quotes: true or false, a whole number, or text."""
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A number goes out in `unit` ("": the base unit), if `whole` without decimals.

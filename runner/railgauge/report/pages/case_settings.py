@@ -8,9 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Case, Value, non_default
+from railgauge.plan.cases import Case, Value, non_default, parameter_value
 from railgauge.report.pages.contents import Details
-from railgauge.report.tables.axes import Axis, parameter_value, setting_text
+from railgauge.report.tables.axes import Axis, setting_text
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.run_context import unlike_in_launches
 from railgauge.report.tables.selection import make_axes

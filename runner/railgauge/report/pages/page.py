@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
+from railgauge.plan.case_names import CaseNames
 from railgauge.report.pages.case.case_pages import CaseLink
 from railgauge.report.pages.contents import Details
 from railgauge.report.pages.machines import Machines, make_machines
-from railgauge.report.tables.case_names import CaseNames
 from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def make_page(
 ) -> Page:
     """Return the frame of a report over the runs of `records`."""
     runs = [record.run for record in records]
-    named = [(record, CaseNames(record.run, catalogue)) for record in records]
+    named = [(record, CaseNames(record.run.cases, catalogue)) for record in records]
     return Page(
         name=name,
         title=visible(title),
@@ -156,7 +156,7 @@ def _cases(run: StoredRun) -> str:
 def _failures(records: RunRecords, names: CaseNames) -> Details:
     rows = [
         (
-            names.name(failure.test, failure.case),
+            names.with_test(failure),
             (str(failure.replication), visible(failure.error_code), visible(failure.error_message)),
         )
         for failure in records.failures[:_MOST_LISTED]
@@ -175,7 +175,7 @@ def _suspects(records: RunRecords, names: CaseNames) -> Details:
         codes = ", ".join(dict.fromkeys(visible(stored.suspicion.code) for stored in group))
         reasons = "; ".join(dict.fromkeys(visible(stored.suspicion.message) for stored in group))
         first = group[0]
-        rows.append((names.name(first.test, first.case), (str(first.replication), codes, reasons)))
+        rows.append((names.with_test(first), (str(first.replication), codes, reasons)))
     title = _titled("Suspect replications", records.run, len(groups))
     return Details(title, ("Replication", "Code", "Why"), tuple(rows))
 

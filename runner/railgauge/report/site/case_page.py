@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -18,7 +18,8 @@ from railgauge.compare.case_history import (
     RunDifference,
     case_history,
 )
-from railgauge.plan.cases import Case, case_name, non_default
+from railgauge.plan.case_names import CaseNames, NamedCase, parameter_texts
+from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case_settings import case_settings
 from railgauge.report.site.linked_cells import (
@@ -30,7 +31,6 @@ from railgauge.report.site.linked_cells import (
     replications,
 )
 from railgauge.report.site.site_pages import CaseJob, CasePlace, log_file, run_file
-from railgauge.report.tables.case_names import parameter_texts
 from railgauge.report.verdicts.history.history_text import span, summary
 from railgauge.report.verdicts.history.history_words import (
     beside_lines,
@@ -105,11 +105,17 @@ class CaseHistoryPage:
 class CasePages:
     """Makes pages of cases, one after the other; what several need is read once.
 
-    `heads` are all runs, oldest first.
+    `heads` are all runs, oldest first; `names` are those of each plan's cases.
     """
 
-    def __init__(self, store: Store, heads: Sequence[RunHead], catalogue: Catalogue) -> None:
-        self._store, self._catalogue = store, catalogue
+    def __init__(
+        self,
+        store: Store,
+        heads: Sequence[RunHead],
+        catalogue: Catalogue,
+        names: Mapping[str, CaseNames],
+    ) -> None:
+        self._store, self._catalogue, self._names = store, catalogue, names
         self._nearby = NearbyChanges(store.run)
         self._heads: dict[str, list[RunHead]] = {}
         for head in heads:
@@ -124,21 +130,20 @@ class CasePages:
     def page(self, job: CaseJob) -> CaseHistoryPage:
         """Return the page of a case."""
         case = self._cases[job.key]
-        name = visible(case_name(case, non_default(case, self._catalogue), self._catalogue))
-        places = [self._place(case, name, place, job) for place in job.places]
+        places = [self._place(case, place, job) for place in job.places]
         return CaseHistoryPage(
-            title=name,
+            title=self._name(case, job.places[0]),
             lead=tuple(_lead(case, places)),
-            parameters=tuple(
-                (visible(key), visible(text))
-                for key, text in parameter_texts(case, self._catalogue)
-            ),
+            parameters=tuple(parameter_texts(case, self._catalogue)),
             places=tuple(places),
         )
 
-    def _place(self, case: Case, name: str, place: CasePlace, job: CaseJob) -> PlanTestHistory:
+    def _name(self, case: Case, place: CasePlace) -> str:
+        return self._names[place.plan].case(NamedCase(place.tests[0], case))
+
+    def _place(self, case: Case, place: CasePlace, job: CaseJob) -> PlanTestHistory:
         plan, test = place.plan, place.tests[0]
-        title = f"{visible(test)}: {name}"
+        title = f"{visible(test)}: {self._name(case, place)}"
         metrics = [self._metric(series, place, title) for series in self._series(case, place)]
         histories = [history for history in metrics if history is not None]
         plan_runs = {head.id for head in self._heads[plan]}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.compare.case_history import (
@@ -17,7 +16,7 @@ from railgauge.compare.case_history import (
     last_of_each_plan,
     newest_first,
 )
-from railgauge.plan.cases import case_name, varying
+from railgauge.plan.case_names import CaseNames
 from railgauge.report.site.linked_cells import LinkedCell, count, number, text
 from railgauge.report.site.site_pages import case_file, run_file
 from railgauge.report.verdicts.history.history_text import nothing_changed
@@ -31,9 +30,6 @@ from railgauge.report.verdicts.history.history_words import (
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-
-if TYPE_CHECKING:
-    from railgauge.plan.catalogue import Catalogue
 
 COLUMNS = (
     *("Since", "Run", "Test", "Case", "Metric", "Before", "After", "Ratio", "p", "Direction"),
@@ -51,10 +47,11 @@ class ChangesPage:
 
 
 def changes_page(
-    store: Store, heads: Sequence[RunHead], catalogue: Catalogue
+    store: Store, heads: Sequence[RunHead], names: Mapping[str, CaseNames]
 ) -> tuple[ChangesPage, dict[str, int]]:
     """Return the page, and how many cases changed; `heads` are all runs, oldest first.
 
+    `names` are those of each plan's cases.
     Those that changed provisionally alone are counted, too.
     """
     nearby = NearbyChanges(store.run)
@@ -62,8 +59,7 @@ def changes_page(
     nights = max(Counter(head.plan for head in last).values(), default=0)
     histories = all_histories(store, last)
     newest = newest_first(histories.changed)
-    names = varying([history.case for history in newest])
-    rows = tuple(_row(nearby.add_to(history), names, catalogue) for history in newest)
+    rows = tuple(_row(nearby.add_to(history), names) for history in newest)
     changed, provisional = changed_cases(newest)
     counts = {"changed": changed, "provisional": provisional, "nights": nights}
     reason = nothing_changed(histories, nights)
@@ -77,11 +73,11 @@ def _test(history: History) -> str:
     return f"{history.test} ({names})" if names else history.test
 
 
-def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[LinkedCell, ...]:
+def _row(history: History, names: Mapping[str, CaseNames]) -> tuple[LinkedCell, ...]:
     changed = history.changes[-1]
     run, ratio = changed.night.run, changed.point.ratio
     before, after = levels(history, changed)
-    name = case_name(history.case, names, catalogue)
+    name = names[history.plan].case(history)
     return (
         LinkedCell(day(run)),
         count(run.id, run_file(run.id)),

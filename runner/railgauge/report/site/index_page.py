@@ -11,7 +11,7 @@ from railgauge.compare.case_history import LEAST_NIGHTS
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import verdict_on
-from railgauge.plan.cases import case_name, non_default
+from railgauge.plan.case_names import CaseNames, NamedCase
 from railgauge.report.site.folder import CHANGES, INDEX
 from railgauge.report.site.linked_cells import LinkedCell, count, text
 from railgauge.report.site.mark import FileMark, fingerprint
@@ -88,10 +88,11 @@ class Index:
             self._counts,
             (self._changed, self._provisional, self._nights),
             self._site.cases,
+            self._site.axes,
         )
 
-    def page(self, catalogue: Catalogue) -> IndexPage:
-        """Return the page."""
+    def page(self, catalogue: Catalogue, names: Mapping[str, CaseNames]) -> IndexPage:
+        """Return the page; `names` are those of each plan's cases."""
         return IndexPage(
             newest=tuple(self._newest(catalogue)),
             changed=self._changed,
@@ -102,7 +103,7 @@ class Index:
             runs=tuple(
                 _run_row(run, self._counts[run.id]) for run in reversed(self._runs.values())
             ),
-            cases=tuple(self._case_rows(catalogue)),
+            cases=tuple(self._case_rows(names)),
         )
 
     def _newest(self, catalogue: Catalogue) -> Iterator[Newest]:
@@ -120,11 +121,12 @@ class Index:
                 judged=judged(verdict, catalogue, "", _MOST_RESULTS) if verdict else None,
             )
 
-    def _case_rows(self, catalogue: Catalogue) -> Iterator[tuple[LinkedCell, ...]]:
+    def _case_rows(self, names: Mapping[str, CaseNames]) -> Iterator[tuple[LinkedCell, ...]]:
         cases = self._store.all_cases()
         for listed in self._site.cases:
             case = cases[listed.key]
-            name = case_name(case, non_default(case, catalogue), catalogue)
+            place = listed.places[0]
+            name = names[place.plan].case(NamedCase(place.tests[0], case))
             yield (
                 text(name, listed.name),
                 text(case.engine),

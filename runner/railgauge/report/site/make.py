@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.compare.case_lookup import plan_case_names
 from railgauge.compare.reading import ReadRuns, read, together
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.document.render import render_case
@@ -57,7 +59,7 @@ class Maker:
             case LogJob():
                 files = self._logs(job)
             case ChangesJob():
-                changes, counts = changes_page(self._store, self._heads, self._catalogue)
+                changes, counts = changes_page(self._store, self._heads, self._names)
                 files[job.name] = render_changes(changes)
         mark = FileMark(job.fingerprint, counts)
         self._folder.write(files, mark)
@@ -65,7 +67,7 @@ class Maker:
 
     def make_index(self, index: Index) -> None:
         """Make the first page."""
-        text = render_index(index.page(self._catalogue))
+        text = render_index(index.page(self._catalogue, self._names))
         self._folder.write({index.name: text}, FileMark(index.fingerprint))
 
     @cached_property
@@ -73,8 +75,12 @@ class Maker:
         return load_catalogue()
 
     @cached_property
+    def _names(self) -> Mapping[str, CaseNames]:
+        return plan_case_names(self._store, self._catalogue)
+
+    @cached_property
     def _cases(self) -> CasePages:
-        return CasePages(self._store, self._heads, self._catalogue)
+        return CasePages(self._store, self._heads, self._catalogue, self._names)
 
     def _reading(self, runs: Sequence[int]) -> ReadRuns:
         reading = together(self._store, map(self._read_run, runs))

@@ -12,6 +12,7 @@ from railgauge.compare.compare import ORDER, Result
 from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
+from railgauge.plan.case_names import CaseNames
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.certificate_tables import certificate_tables
@@ -24,7 +25,6 @@ from railgauge.report.site.linked_cells import LinkedCell, number, quantity, rep
 from railgauge.report.site.linked_cells import interval as interval_cell
 from railgauge.report.site.site_pages import RunJob, case_file, log_file
 from railgauge.report.site.unjudged import UnjudgedCases
-from railgauge.report.tables.case_names import CaseNames
 from railgauge.report.tables.certified import (
     certified_sentence,
     pairs_sentence,
@@ -32,7 +32,7 @@ from railgauge.report.tables.certified import (
     run_standings,
 )
 from railgauge.report.verdicts.verdict_words import (
-    Namer,
+    compared_names,
     counter_line,
     headline,
     interval,
@@ -173,7 +173,7 @@ def judged(
     `to_top` leads from the page to the site's folder.
     """
     compared = verdict.comparison
-    names = Namer(compared, catalogue)
+    names = compared_names(compared, catalogue)
 
     def case_verdicts(results: Sequence[Result]) -> tuple[CaseVerdict, ...]:
         return tuple(
@@ -225,8 +225,11 @@ class _Rows:
         self._unjudged = UnjudgedCases(store, records)
         new_cases = verdict.comparison.cases_only[1] if verdict else ()
         self._new = {(planned.test, planned.case.key) for planned in new_cases}
-        self._naming = CaseNames(records.run, catalogue)
-        self._names: dict[tuple[str, str], str] = {}
+        self._names = (
+            compared_names(verdict.comparison, catalogue)
+            if verdict
+            else CaseNames(records.run.cases, catalogue)
+        )
 
     def all(self, reading: ReadRuns) -> Iterator[tuple[LinkedCell, ...]]:
         """Yield a row for each case and metric: as the verdict sorts them, then what it hasn't."""
@@ -265,7 +268,7 @@ class _Rows:
             reason = self._unjudged.reason(planned)
         return (
             text(planned.test),
-            LinkedCell(self._name(planned), None, f"../{case_file(case.key)}"),
+            LinkedCell(self._names.case(planned), None, f"../{case_file(case.key)}"),
             text(metric.replace("_", " ")),
             *judgement,
             quantity(middle, unit),
@@ -293,11 +296,3 @@ class _Rows:
             number(judgement.high - judgement.low if has_ratio else None, interval(result)),
             quantity(before, result.unit),
         )
-
-    def _name(self, planned: PlannedCase) -> str:
-        """Return the case's link and the parameters in which the test's cases differ."""
-        name = planned.test, planned.case.key
-        if name not in self._names:
-            parts = visible(planned.case.link), self._naming.differing(planned.test, planned.case)
-            self._names[name] = ", ".join(filter(None, parts))
-        return self._names[name]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
 from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
@@ -100,7 +101,8 @@ class SitePages:
     """All pages but the index, and what the index is made of.
 
     `newest` are the runs it begins with, one of each plan, and what each is compared with;
-    `newest_fingerprint` is the digest of what these are made of.
+    `newest_fingerprint` is the digest of what these are made of. `axes` are the parameters by which
+    each plan names the cases of each test.
     """
 
     jobs: Sequence[Job]
@@ -108,6 +110,7 @@ class SitePages:
     newest: Mapping[int, Selection | None]
     cases: Sequence[ListedCase]
     newest_fingerprint: str
+    axes: Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> SitePages:
@@ -177,6 +180,9 @@ class _Planner:
         }
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
+        self._axes = {
+            plan: CaseNames(of_plan, None).axes for plan, of_plan in store.plan_cases().items()
+        }
         measured = [head for head in heads if head.id in run_digests.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
@@ -192,7 +198,8 @@ class _Planner:
         inputs = [self._compared(head) for head in self._heads if head.id in newest]
         jobs: list[Job] = [self._changes(), *self._case_jobs(cases), *self._log_jobs()]
         jobs += self._run_jobs()
-        return SitePages(jobs, self._heads, newest, cases, fingerprint(self._maker, inputs))
+        newest_fingerprint = fingerprint(self._maker, inputs)
+        return SitePages(jobs, self._heads, newest, cases, newest_fingerprint, self._axes)
 
     def _run_jobs(self) -> Iterator[RunJob]:
         for head in self._heads:
@@ -238,7 +245,8 @@ class _Planner:
         for case in cases:
             pages = tuple(logged.get(case.key, ()))
             plans = [
-                plan_digests[plan] for plan in dict.fromkeys(place.plan for place in case.places)
+                (plan_digests[plan], self._axes[plan])
+                for plan in dict.fromkeys(place.plan for place in case.places)
             ]
             inputs = (case.key, case.places, plans, case_digests[case.key], pages)
             page_digest = fingerprint("case", self._maker, inputs)
@@ -258,7 +266,7 @@ class _Planner:
             runs.setdefault(head.plan, []).append(head.id)
         renamed = [self._renamed(plan, of_plan) for plan, of_plan in runs.items()]
         inputs = [(head, self._run_inputs[head.id]) for head in last], renamed
-        return ChangesJob(CHANGES, fingerprint("changes", self._maker, inputs))
+        return ChangesJob(CHANGES, fingerprint("changes", self._maker, inputs, self._axes))
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""

@@ -10,8 +10,9 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.units import format_size
 from railgauge.engine.granted_settings import SIZES, UNITS
-from railgauge.plan.cases import Case, Value
-from railgauge.plan.catalogue import implied_defaults
+from railgauge.plan.case_names import value_text
+from railgauge.plan.cases import Case, Value, parameter_value
+from railgauge.plan.catalogue.argument_text import bare
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
@@ -69,12 +70,6 @@ def axis_value(measurement: Placed, axis: str) -> AxisValue:
         case "server_host":
             return case.server
     return parameter_value(case, axis)
-
-
-def parameter_value(case: Case, name: str) -> AxisValue:
-    """Return the case's value of a parameter; None where its engine has no such parameter."""
-    value = case.parameters.get(name)
-    return implied_defaults(case.engine).get(name) if value is None else value
 
 
 def granted_name(name: str) -> str | None:
@@ -164,8 +159,8 @@ class Axis:
 
     def label(self, written: str, text: str) -> None:
         """Show the value that `written` (a YAML key, so always text) stands for as `text`."""
-        bare = self._info is not None and self._info.type in ("int", "bool")
-        self._labels[self.parse(_bare(written) if bare else written)] = visible(text)
+        typed = self._info is not None and self._info.type in ("int", "bool")
+        self._labels[self.parse(bare(written) if typed else written)] = visible(text)
 
     def arrange(self, first: Sequence[Value], direction: str) -> None:
         """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
@@ -188,12 +183,10 @@ class Axis:
             return label
         if value is None:
             return "–"
-        if self._info is not None:
-            return visible(self._info.format(value)) or "(empty)"
-        if self.name.endswith("fact/kernel"):
+        if self._info is None and self.name.endswith("fact/kernel"):
             # Whose compiler built it, and when, the page's list of machines says.
             value = _KERNEL.sub(r"\1", str(value))
-        return str(value).lower() if isinstance(value, bool) else visible(str(value))
+        return value_text(value, self._info)
 
     def sorted(self, values: Iterable[AxisValue]) -> list[AxisValue]:
         """Return the distinct `values` as tables list them.
@@ -251,9 +244,3 @@ def _by_size(value: AxisValue) -> tuple[int, float, str]:
     if isinstance(value, str):
         return 2, 0.0, value
     return 1, float(value), ""
-
-
-def _bare(text: str) -> Value:
-    if text in ("true", "false"):
-        return text == "true"
-    return int(text) if text.removeprefix("-").isdecimal() else text

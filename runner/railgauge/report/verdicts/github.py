@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from railgauge.base.characters import visible
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.verdicts.verdict_words import Namer, headline, reason_lines, sentence
+from railgauge.report.verdicts.verdict_words import compared_names, headline, reason_lines, sentence
 
 # GitHub shows so many of each kind for a step; the last one says how many more there are.
 _MOST = 10
@@ -18,7 +18,7 @@ def workflow_commands(verdict: Verdict, catalogue: Catalogue) -> Iterator[str]:
 
     Where there are more than GitHub shows, the last says how many.
     """
-    names = Namer(verdict.comparison, catalogue)
+    names = compared_names(verdict.comparison, catalogue)
     errors = [("Not measured", visible(problem)) for problem in verdict.problems]
     for result in verdict.slower:
         reasons = reason_lines(verdict.reasons.get(result.name[:2]))

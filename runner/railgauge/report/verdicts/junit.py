@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 from railgauge.base.characters import visible
 from railgauge.compare.compare import Result
 from railgauge.compare.verdict import Verdict
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
-from railgauge.report.verdicts.verdict_words import Namer, headline, reason_lines, sentence
+from railgauge.report.verdicts.verdict_words import compared_names, headline, reason_lines, sentence
 
 _OUTCOMES = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
@@ -22,7 +23,7 @@ def junit(verdict: Verdict, catalogue: Catalogue) -> str:
 
     A case without enough data, or that is gone from the plan, is skipped.
     """
-    names = Namer(verdict.comparison, catalogue)
+    names = compared_names(verdict.comparison, catalogue)
     suite = ElementTree.Element("testsuite")
     cases: dict[tuple[str, str], list[Result]] = {}
     for result in verdict.comparison.results:
@@ -30,7 +31,7 @@ def junit(verdict: Verdict, catalogue: Catalogue) -> str:
     for results in cases.values():
         _add_case(suite, results, names, verdict)
     for planned in verdict.comparison.cases_only[0]:
-        element = _case(suite, planned.test, names.case(planned.case))
+        element = _case(suite, planned.test, names.case(planned))
         _add(element, "skipped", "it is not in the second side any more")
     for problem in verdict.problems:
         _add(_case(suite, "measuring", problem), "error", problem)
@@ -41,9 +42,9 @@ def junit(verdict: Verdict, catalogue: Catalogue) -> str:
 
 
 def _add_case(
-    suite: ElementTree.Element, results: list[Result], names: Namer, verdict: Verdict
+    suite: ElementTree.Element, results: list[Result], names: CaseNames, verdict: Verdict
 ) -> None:
-    case = _case(suite, results[0].test, names.case(results[0].case))
+    case = _case(suite, results[0].test, names.case(results[0]))
     slower = [result for result in results if result.judged.change == "slower"]
     if slower:
         reason_texts = list(reason_lines(verdict.reasons.get(slower[0].name[:2])))

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from railgauge.base.characters import visible
 from railgauge.compare.compare import Result
 from railgauge.compare.verdict import Verdict
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.verdict_words import (
-    Namer,
+    compared_names,
     count,
     counter_line,
     headline,
@@ -40,7 +41,7 @@ def markdown(verdict: Verdict, catalogue: Catalogue, *, all_results: bool = Fals
 
     With `all_results`, also why there is not enough data for what isn't in the table.
     """
-    names = Namer(verdict.comparison, catalogue)
+    names = compared_names(verdict.comparison, catalogue)
     return "".join(f"{line}\n" for line in _lines(verdict, names, all_results=all_results))
 
 
@@ -49,7 +50,7 @@ def escaped(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _ACTS.sub(r"\\\g<0>", visible(text)))
 
 
-def _lines(verdict: Verdict, names: Namer, *, all_results: bool) -> Iterator[str]:
+def _lines(verdict: Verdict, names: CaseNames, *, all_results: bool) -> Iterator[str]:
     compared = verdict.comparison
     yield f"## {'✅' if verdict.passed else '❌'} {escaped(headline(verdict))}"
     yield ""
@@ -92,7 +93,7 @@ def _items(texts: Sequence[str]) -> Iterator[str]:
         yield ""
 
 
-def _table(results: Sequence[Result], verdict: Verdict, names: Namer) -> Iterator[str]:
+def _table(results: Sequence[Result], verdict: Verdict, names: CaseNames) -> Iterator[str]:
     if not results:
         return
     unconfirmed = {result.name for result in verdict.unconfirmed}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from railgauge.base.characters import in_columns, visible
 from railgauge.compare.compare import Comparison, Result
 from railgauge.compare.verdict import Verdict
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.verdict_words import (
-    Namer,
+    compared_names,
     count,
     counter_line,
     headline,
@@ -43,7 +44,7 @@ def verdict_lines(
     With `all_results` each one, with the reason where there is not enough data, or what changed.
     """
     compared = verdict.comparison
-    names = Namer(compared, catalogue)
+    names = compared_names(compared, catalogue)
     yield headline(verdict)
     yield from (f"not measured: {visible(problem)}" for problem in verdict.problems)
     yield from _result_sentences("slower", verdict.slower, names, verdict)
@@ -67,7 +68,7 @@ _CHANGED = ("slower", "faster")
 
 
 def _result_sentences(
-    word: str, results: Sequence[Result], names: Namer, verdict: Verdict
+    word: str, results: Sequence[Result], names: CaseNames, verdict: Verdict
 ) -> Iterator[str]:
     for result in results[:_MOST_SENTENCES]:
         yield f"{word}: {names.with_test(result)}: {sentence(result)}"
@@ -83,7 +84,7 @@ def _reasons(reasons: Sequence[str]) -> Iterator[str]:
         yield f"not enough data: {more:,} more reasons"
 
 
-def result_lines(results: Sequence[Result], names: Namer) -> Iterator[str]:
+def result_lines(results: Sequence[Result], names: CaseNames) -> Iterator[str]:
     """Yield a table of the results, its head first."""
     rows = [_HEADER, *(_row(result, names) for result in results[:_MOST_ROWS])]
     yield from in_columns(rows, _NUMBERS)
@@ -91,13 +92,13 @@ def result_lines(results: Sequence[Result], names: Namer) -> Iterator[str]:
         yield f"… and {len(results) - _MOST_ROWS:,} more: all of them with --json"
 
 
-def _row(result: Result, names: Namer) -> tuple[str, ...]:
+def _row(result: Result, names: CaseNames) -> tuple[str, ...]:
     judged = result.judged
     before, after = quantities(result)
     first, second = map(count, result.sides)
     return (
         visible(result.test),
-        names.case(result.case),
+        names.case(result),
         metric_name(result),
         *(before, first, after, second),
         ratio_text(judged.ratio) if judged.ratio > 0 else "–",
@@ -108,7 +109,7 @@ def _row(result: Result, names: Namer) -> tuple[str, ...]:
     )
 
 
-def case_lines(compared: Comparison, names: Namer) -> Iterator[str]:
+def case_lines(compared: Comparison, names: CaseNames) -> Iterator[str]:
     """Yield which cases only one side has, at most ten of each."""
     sides = [side for result in compared.results for side in result.sides]
     if any(side.suspect or side.failed for side in sides):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, format_number, four_digits, scale
@@ -12,10 +13,9 @@ from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
 from railgauge.compare.flips import levels_text
 from railgauge.compare.verdict import Reasons, Verdict
-from railgauge.plan.cases import Case, case_name, varying
+from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
 from railgauge.stats.digits import ratio_text
-from railgauge.store.records import PlannedCase
 
 # A fact that is longer is a list, too much for a sentence.
 _LONGEST = 60
@@ -23,22 +23,9 @@ _MOST_FACTS = 8
 _MOST_HOSTS = 20
 
 
-class Namer:
-    """Names a comparison's cases: by their test, link and the parameters that differ."""
-
-    def __init__(self, comparison: Comparison, catalogue: Catalogue) -> None:
-        cases = [result.case for result in comparison.results]
-        cases += [planned.case for side in comparison.cases_only for planned in side]
-        self._names = varying(cases)
-        self._catalogue = catalogue
-
-    def case(self, case: Case) -> str:
-        """Return the case's name within its test, without acting characters."""
-        return visible(case_name(case, self._names, self._catalogue))
-
-    def with_test(self, source: PlannedCase | Result) -> str:
-        """Return the name of a planned case, or of a result's case, with its test."""
-        return f"{visible(source.test)}: {self.case(source.case)}"
+def compared_names(comparison: Comparison, catalogue: Catalogue) -> CaseNames:
+    """Return what the cases of both sides are called."""
+    return CaseNames([*comparison.results, *chain(*comparison.cases_only)], catalogue)
 
 
 def headline(verdict: Verdict) -> str:
@@ -72,7 +59,7 @@ def tally(comparison: Comparison) -> str:
     return f"{total:,} {_results(total)}: {', '.join(parts) or 'nothing to compare'}"
 
 
-def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
+def not_enough_data(verdict: Verdict, names: CaseNames) -> list[str]:
     """Return why there is not enough data, each reason once, for results not listed otherwise."""
     explained = {result.name for result in (*verdict.lost, *verdict.unconfirmed, *verdict.flipping)}
     by_reason: dict[str, list[Result]] = {}
@@ -85,7 +72,7 @@ def not_enough_data(verdict: Verdict, names: Namer) -> list[str]:
     ]
 
 
-def _with_metric(result: Result, names: Namer) -> str:
+def _with_metric(result: Result, names: CaseNames) -> str:
     name = names.with_test(result)
     return f"{name}: {visible(result.metric)}" if result.metric else name
 

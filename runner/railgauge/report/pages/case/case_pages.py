@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.plan.case_names import CaseNames, parameter_texts
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.case_view import CasePage, make_case_page
 from railgauge.report.pages.case_settings import case_settings
 from railgauge.report.pages.metric_definitions import metric_tables
-from railgauge.report.tables.case_names import CaseNames, parameter_texts
 from railgauge.report.tables.default import stem
 from railgauge.store.records import StoredRun
 
@@ -27,16 +27,13 @@ FOLDER = "cases"
 
 @dataclass(frozen=True, slots=True)
 class CaseLink:
-    """A case that has a page: where it is, and what the report's page shows of it.
-
-    `parameters` are those in which the test's cases differ.
-    """
+    """A case that has a page: where it is, and what the report's page shows of it."""
 
     name: str
     run: int
     test: str
     case: Case
-    parameters: str
+    title: str
     suspect: int
 
     @property
@@ -58,14 +55,14 @@ def case_links(
         if not logged:
             continue
         suspicions = _suspicions(store, run.id)
-        names = CaseNames(run, catalogue)
+        names = CaseNames(run.cases, catalogue)
         links += [
             CaseLink(
                 name=f"run{run.id}-{stem(planned.test)}-{planned.case.key[:16]}",
                 run=run.id,
                 test=planned.test,
                 case=planned.case,
-                parameters=names.differing(planned.test, planned.case),
+                title=names.with_test(planned),
                 suspect=len(suspicions.get((planned.test, planned.case.key), ())),
             )
             for planned in run.cases
@@ -102,7 +99,7 @@ def case_pages(
             definitions=metric_tables({link.case.engine: measured}, catalogue),
         )
         parameters = parameter_texts(link.case, catalogue)
-        yield make_case_page(link.name, records, parameters, headlines())
+        yield make_case_page(link.name, link.title, records, parameters, headlines())
 
 
 def _logs(store: Store, link: CaseLink) -> dict[int, list[SystemLog]]:

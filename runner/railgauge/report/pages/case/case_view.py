@@ -90,6 +90,7 @@ class CasePage:
 
 def make_case_page(
     name: str,
+    title: str,
     records: CaseRecords,
     parameters: Sequence[tuple[str, str]],
     headlines: Mapping[str, str],
@@ -99,15 +100,14 @@ def make_case_page(
     `headlines` are the metrics that say most, each with the unit to show it in ("": one that suits
     the values); a case without any of them shows its first ones.
     """
-    case = records.case
     detailed = _detailed(records)
     units = metric_units(records.replications, headlines)
     return CasePage(
         name=name,
-        title=f"{visible(records.test)}: {visible(case.link)}",
+        title=title,
         run=records.run,
         lead=_lead(records),
-        parameters=tuple((visible(key), visible(text)) for key, text in parameters),
+        parameters=tuple(parameters),
         settings=tuple(records.settings),
         definitions=tuple(records.definitions),
         scheme=_scheme(records),

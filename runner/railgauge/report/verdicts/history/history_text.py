@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.base.characters import in_columns, visible
 from railgauge.base.number import in_best_unit
@@ -14,8 +14,7 @@ from railgauge.compare.case_history import (
     History,
     changed_cases,
 )
-from railgauge.plan.cases import case_name, varying
-from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.case_names import CaseNames
 from railgauge.report.verdicts.history.history_words import (
     beside_lines,
     beside_names,
@@ -38,8 +37,8 @@ _PROVISIONAL = (
 
 
 def history_lines(history: History, name: str) -> Iterator[str]:
-    """Yield the lines of the history of a case called `name`, its change points oldest first."""
-    yield f"{visible(history.plan)}, {visible(history.test)}: {visible(name)}"
+    """Yield the lines of the history of the case `name`, its change points oldest first."""
+    yield f"{visible(history.plan)}, {name}"
     if history.earlier:
         yield earlier_names(history.earlier)
     yield f"{visible(history.metric)}: {span(history)}"
@@ -55,19 +54,21 @@ def history_lines(history: History, name: str) -> Iterator[str]:
 
 
 def all_lines(
-    histories: Sequence[History], all_histories: AllHistories, catalogue: Catalogue, nights: int
+    histories: Sequence[History],
+    all_histories: AllHistories,
+    names: Mapping[str, CaseNames],
+    nights: int,
 ) -> Iterator[str]:
     """Yield a line for each history, as sorted, about its last change point.
 
-    They are those of `looked` that changed. Of no plan were more than `nights` read. Below each
-    line stands what else changed around it.
+    `names` are those of each plan's cases; the histories are those of `all_histories` that changed.
+    Of no plan were more than `nights` read. Below each line stands what else changed around it.
     """
     if not histories:
         yield nothing_changed(all_histories, nights)
         return
-    names = varying([history.case for history in histories])
     listed = histories[:_MOST_ROWS]
-    rows = (_row(history, names, catalogue) for history in listed)
+    rows = (_row(history, names) for history in listed)
     lines = in_columns([_HEADER, *rows], _NUMBERS)
     yield next(lines)
     for line, history in zip(lines, listed, strict=True):
@@ -113,7 +114,7 @@ def _not_looked_at_suffix(all_histories: AllHistories) -> str:
     return f"; {text}" if text else ""
 
 
-def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[str, ...]:
+def _row(history: History, names: Mapping[str, CaseNames]) -> tuple[str, ...]:
     changed = history.changes[-1]
     before, after = levels(history, changed)
     ratio = changed.point.ratio
@@ -121,7 +122,7 @@ def _row(history: History, names: Sequence[str], catalogue: Catalogue) -> tuple[
         day(changed.night.run),
         str(changed.night.run.id),
         visible(history.test),
-        visible(case_name(history.case, names, catalogue)),
+        names[history.plan].case(history),
         visible(history.metric),
         before,
         after,
