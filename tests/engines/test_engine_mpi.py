@@ -73,7 +73,7 @@ def test_latency_is_half_of_the_median_round_trip(mpi: Mpi, size: str) -> None:
 
 
 def test_a_series_measures_each_size(mpi: Mpi) -> None:
-    outcome = mpi.run("exponential", "--size=5", "--count=10")
+    outcome = mpi.run("exponential", "--size=5", "--count=10", leaks=True)
     assert outcome.status == 0, outcome.errors
     assert [s["parameters"]["size"] for s in outcome.of("settings")] == [1, 2, 4, 5]
     assert [e["metrics"]["sent_bytes"] for e in outcome.of("replication")] == [10, 20, 40, 50]

@@ -32,8 +32,14 @@ HERE = Path(__file__).parent
 def collective(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(mode: str, *options: object, count: int = 3, preload: Path | None = None) -> Outcome:
-        return ranks.run(engines, count, mode, *options, preload=preload)
+    def run(
+        mode: str,
+        *options: object,
+        count: int = 3,
+        preload: Path | None = None,
+        leaks: bool = False,
+    ) -> Outcome:
+        return ranks.run(engines, count, mode, *options, preload=preload, leaks=leaks)
 
     return run
 
@@ -87,18 +93,18 @@ def test_a_clock_that_goes_wrong_is_told(
     program = engines.argv("mpi", "--mode=barrier", "--json", "--yield", "--replications=1")
     other = ["-n", "1", "env", f"LD_PRELOAD={fast}", *program]
     job = [*ranks.argv(1, *program, "--duration=0.1s"), ":", *other, "--duration=0.1s"]
-    sanitizer = {"ASAN_OPTIONS": ranks.SANITIZER}
-    outcome = engines.start_other(*job, **{**ranks.environment(), **sanitizer}).finish()
+    outcome = engines.start_other(*job, **ranks.environment()).finish()
     (metrics,) = outcome.metrics
     assert metrics["start_error"] >= 2e-6
 
 
-@pytest.mark.parametrize(("count", "done"), [(1, 1), (77, 77)])
+@pytest.mark.parametrize(("count", "done"), [(1, 1), (13, 13)])
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, done: int
 ) -> None:
     blocking = f"--blocking={'true' if count == 1 else 'false'}"
-    outcome = collective("allreduce", "--size=8", f"--count={count}", blocking, "--replications=2")
+    options = ("--size=8", f"--count={count}", blocking, "--replications=2")
+    outcome = collective("allreduce", *options, leaks=count == 1)
     assert [metrics["operations"] for metrics in outcome.metrics] == [done, done]
 
 
@@ -111,11 +117,18 @@ def test_data_of_any_size_is_right_among_an_odd_number_of_ranks(
     assert collective(mode, *options, count=5).metrics
 
 
+@pytest.fixture(scope="module")
+def silent(
+    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
+) -> Path:
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    return ranks.build_library(HERE / "silent_collectives.c", tmp_path_factory.mktemp("silent"))
+
+
 @pytest.mark.parametrize("mode", MOVING)
 def test_an_operation_that_moves_nothing_is_noticed(
-    collective: Callable[..., Outcome], tmp_path: Path, mode: str
+    collective: Callable[..., Outcome], silent: Path, mode: str
 ) -> None:
-    silent = ranks.build_library(HERE / "silent_collectives.c", tmp_path)
     options = ("--size=1KiB", "--blocking=false", "--count=1")
     assert collective(mode, *options, count=2, preload=silent).error["code"] == "wrong-data"
 

@@ -18,8 +18,8 @@ BRIEF = ("--size=4KiB", "--pair-time=5ms")
 def matrix(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(count: int, *options: object) -> Outcome:
-        return ranks.run(engines, count, "matrix", *BRIEF, *options)
+    def run(count: int, *options: object, leaks: bool = False) -> Outcome:
+        return ranks.run(engines, count, "matrix", *BRIEF, *options, leaks=leaks)
 
     return run
 
@@ -49,7 +49,7 @@ def test_every_ordered_pair_is_measured_exactly_once(
 def test_each_replication_and_the_warm_up_have_rows_before_them(
     matrix: Callable[..., Outcome],
 ) -> None:
-    outcome = matrix(3, "--warmup=60ms", "--replications=2")
+    outcome = matrix(3, "--warmup=60ms", "--replications=2", leaks=True)
     assert outcome.status == 0, outcome.errors
     told = [(e["event"], e["replication"]) for e in outcome.events if "replication" in e]
     assert told == [

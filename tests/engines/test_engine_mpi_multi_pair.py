@@ -13,8 +13,8 @@ from tests.support.engine_lab import Engines, Outcome
 def multi_pair(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(*options: object, count: int = 4) -> Outcome:
-        return ranks.run(engines, count, "multi_pair", *options)
+    def run(*options: object, count: int = 4, leaks: bool = False) -> Outcome:
+        return ranks.run(engines, count, "multi_pair", *options, leaks=leaks)
 
     return run
 
@@ -45,7 +45,8 @@ def test_each_pair_sends_as_many_messages_as_asked(
 def test_a_single_pair_is_enough_and_three_ranks_are_not(
     multi_pair: Callable[..., Outcome],
 ) -> None:
-    assert multi_pair("--size=8", "--count=1", count=2).metrics[0]["sent_messages"] == 1
+    (metrics,) = multi_pair("--size=8", "--count=1", count=2, leaks=True).metrics
+    assert metrics["sent_messages"] == 1
     error = multi_pair("--size=8", count=3).error
     assert error["code"] == "wrong-count"
     assert "even number of ranks" in error["message"]

@@ -13,8 +13,8 @@ from tests.support.engine_lab import Engines, Outcome
 def onesided(engines: Engines, require: Callable[[object, str], None]) -> Callable[..., Outcome]:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
 
-    def run(mode: str, *options: object, count: int = 2) -> Outcome:
-        return ranks.run(engines, count, mode, *options)
+    def run(mode: str, *options: object, count: int = 2, leaks: bool = False) -> Outcome:
+        return ranks.run(engines, count, mode, *options, leaks=leaks)
 
     return run
 
@@ -35,7 +35,8 @@ def test_rate_and_throughput_agree_and_single_operations_are_timed(
 def test_exactly_as_many_single_operations_are_done_as_asked(
     onesided: Callable[..., Outcome], mode: str
 ) -> None:
-    outcome = onesided(mode, "--size=64", "--count=101", "--window=8", "--replications=2")
+    options = ("--size=64", "--count=101", "--window=8", "--replications=2")
+    outcome = onesided(mode, *options, leaks=mode == "put")
     assert [metrics["operations"] for metrics in outcome.metrics] == [101, 101]
 
 

@@ -34,11 +34,16 @@ class Mpi:
         return ranks.build_library(source, place, str(Path(self.mpirun).with_name("mpicc")))
 
     def start(
-        self, *options: object, count: int = 2, preload: Path | None = None, **more: str
+        self,
+        *options: object,
+        count: int = 2,
+        preload: Path | None = None,
+        leaks: bool = False,
+        **more: str,
     ) -> Running:
         deadline = [] if any("--deadline" in str(o) for o in options) else [ranks.DEADLINE]
         argv = self.argv(*options, "--json", "--yield", *deadline, count=count, preload=preload)
-        return self.engines.start_other(*argv, **ranks.environment(**more))
+        return self.engines.start_other(*argv, **ranks.environment(leaks=leaks, **more))
 
     def run(
         self,
@@ -46,8 +51,9 @@ class Mpi:
         *options: object,
         count: int = 2,
         preload: Path | None = None,
+        leaks: bool = False,
         **more: str,
     ) -> Outcome:
         brief = () if any("--count" in str(o) for o in options) else ("--duration=0.05s",)
         given = (f"--mode={mode}", "--replications=1", *brief, *options)
-        return self.start(*given, count=count, preload=preload, **more).finish()
+        return self.start(*given, count=count, preload=preload, leaks=leaks, **more).finish()
