@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 from railgauge.base.characters import visible
@@ -95,9 +95,7 @@ def sentences(
     if level == "none":
         return tuple(authors_notes)
     kinds = _kinds(spec, columns, rows)
-    measured = [cell for kind in kinds for cell in kind.cells]
-    from_elsewhere = {cell.run in imported for cell in measured}
-    all_imported = from_elsewhere == {True}
+    all_imported = {cell.run in imported for kind in kinds for cell in kind.cells} == {True}
     # What is compared with another value spreads otherwise than its own values do.
     # What was set doesn't spread, and how many values there are is none of them.
     plain = [
@@ -116,13 +114,7 @@ def sentences(
         "" if short_notes and named and not reach.startswith(TOO_FEW) else reach,
     ]
     lines = ["; ".join(part for part in parts if part) + "."]
-    means = _means(spec, columns)
-    # A single value is its own mean.
-    if means and any(summary.n > 1 for kind in kinds for summary in kind.summaries):
-        lines.append(means)
-    methods = _methods(columns, rows)
-    comparisons = (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
-    lines += [line for line in comparisons if line]
+    lines += filter(None, _readings(spec, columns, rows, series, kinds))
     if short_notes:
         about_cells, *origin = extra
         lines = [" ".join(lines), about_cells, " ".join([*origin, sources(series, imported)])]
@@ -130,6 +122,21 @@ def sentences(
     lines += extra
     lines.append(sources(series, imported))
     return (*lines, *authors_notes)
+
+
+def _readings(
+    spec: TableSpec,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    series: Sequence[Series],
+    kinds: Sequence[Measured],
+) -> Iterator[str]:
+    """Yield how cells are to be read: which mean is whose, what is compared, what stands beside."""
+    # A single value is its own mean.
+    if any(summary.n > 1 for kind in kinds for summary in kind.summaries):
+        yield _means(spec, columns)
+    methods = _methods(columns, rows)
+    yield from (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
 
 
 def _kinds(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> list[Measured]:

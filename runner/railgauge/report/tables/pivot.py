@@ -349,6 +349,32 @@ def _comparisons(selected: _Selected, layout: _Layout) -> Iterator[tuple[int, Se
                 yield place, selected.series[series], selected.series[other]
 
 
+def _shared(
+    contents: _Contents, sentences: Sequence[str]
+) -> tuple[Mapping[str, int], Sequence[str]]:
+    """Return what most cells share, and the sentences, whose first then says so."""
+    remarks = [
+        [*content.case_remarks, *content.remarks]
+        for row in contents.rows.values()
+        for content in row
+        if content.series is not None
+    ]
+    shared = shared_clauses(remarks)
+    about_cells, *others = sentences
+    return shared, [f"{shared_sentence(shared, len(remarks))} {about_cells}".strip(), *others]
+
+
+def _certified(all_series: Sequence[Series], context: RunContext) -> Iterator[str]:
+    """Yield what certificates say of the engines, and of pairs of hosts."""
+    measured = ((series.run, series.case.engine) for series in all_series)
+    cases = ((series.run, series.case) for series in all_series)
+    sentences = (
+        certified_sentence(measured, context.certified),
+        pairs_sentence(cases, context.pairs),
+    )
+    yield from filter(None, sentences)
+
+
 def _annotate(
     selected: _Selected,
     layout: _Layout,
@@ -359,23 +385,10 @@ def _annotate(
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
-    measured = ((series.run, series.case.engine) for series in contents.series)
-    cells_remarks = [
-        [*content.case_remarks, *content.remarks]
-        for row in contents.rows.values()
-        for content in row
-        if content.series is not None
-    ]
-    shared = shared_clauses(cells_remarks) if level == "short" else {}
+    shared: Mapping[str, int] = {}
     if level == "short":
-        about_cells, *sources = sentences
-        shared_words = shared_sentence(shared, len(cells_remarks))
-        sentences = [f"{shared_words} {about_cells}".strip(), *sources]
-    if certified := certified_sentence(measured, context.certified):
-        sentences = [*sentences, certified]
-    cases = ((series.run, series.case) for series in contents.series)
-    if certified := pairs_sentence(cases, context.pairs):
-        sentences = [*sentences, certified]
+        shared, sentences = _shared(contents, sentences)
+    below = (*sentences, *_certified(contents.series, context))
     marks = Marks(level, shared)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
@@ -400,15 +413,7 @@ def _annotate(
         columns=tuple(columns),
         rows=tuple(rows),
         footnotes=marks.footnotes(),
-        notes=notes.sentences(
-            spec,
-            columns,
-            rows,
-            contents.series,
-            context.imported,
-            sentences,
-            level,
-        ),
+        notes=notes.sentences(spec, columns, rows, contents.series, context.imported, below, level),
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
     )
