@@ -360,8 +360,8 @@ def _shared(
         if content.series is not None
     ]
     shared = shared_clauses(remarks)
-    about_cells, *others = sentences
-    return shared, [f"{shared_sentence(shared, len(remarks))} {about_cells}".strip(), *others]
+    about_cells, *sources = sentences
+    return shared, [f"{shared_sentence(shared, len(remarks))} {about_cells}".strip(), *sources]
 
 
 def _certified(all_series: Sequence[Series], context: RunContext) -> Iterator[str]:
