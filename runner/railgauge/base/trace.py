@@ -179,8 +179,8 @@ def relative_delays(trace: Trace) -> NDArray[np.int64]:
     The clocks' offset cancels out, and what they drift apart is removed as far as it is certain: a
     skew of more than twice its error and at most 5e-4.
     """
-    transit = trace.received - trace.sent_at
-    transit = transit - np.rint(certain_skew(trace) * trace.sent_at).astype(np.int64)
+    drift: NDArray[np.int64] = np.rint(certain_skew(trace) * trace.sent_at).astype(np.int64)
+    transit: NDArray[np.int64] = trace.received - trace.sent_at - drift
     return transit - transit.min() if len(transit) else transit
 
 
