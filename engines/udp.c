@@ -87,7 +87,7 @@ static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
      "the first datagram of all (with gro: first call), over the time between the arrivals of the "
-     "first and the last datagram, as the receiving kernel stamped them",
+     "first and the last datagram, which is taken for no less than that between their sends",
      "network Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",

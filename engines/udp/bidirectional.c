@@ -20,7 +20,7 @@ static void prepare_both(const struct launch *launch, const struct trial *trial,
     sender_group.launch = receiver_group.launch = launch;
     sender_group.trial = receiver_group.trial = trial;
     sender_group.fds = receiver_group.fds = fds;
-    sender_group.control = control;
+    sender_group.control = receiver_group.control = control;
     receiver_group.session = session;
     sender_group_prepare(&sender_group);
     receiver_group_prepare(&receiver_group);

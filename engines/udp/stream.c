@@ -19,6 +19,7 @@ static void prepare(struct session *session, const struct trial *trial)
     receiver_group.launch = &session->launch;
     receiver_group.trial = trial;
     receiver_group.fds = session->fds;
+    receiver_group.control = session->control;
     receiver_group.session = session;
     prepare_arrivals(&receiver_group);
     receiver_group_prepare(&receiver_group);
