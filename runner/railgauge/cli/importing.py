@@ -153,7 +153,6 @@ def csv_command(
     mapping = CsvMapping(fixed=_settings(settings), **bound)
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        imported_hosts = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
         results = import_csv(
             store,
             file,
@@ -161,11 +160,10 @@ def csv_command(
             catalogue=catalogue,
             at=at,
             labels=labels,
-            hosts=imported_hosts,
+            hosts=NO_HOSTS if hosts is None else read_imported_hosts(hosts),
             apart=apart,
         )
-        for result in results:
-            _warn_of_start(store, result.run, at)
+        _warn_of_start(store, results[0].run, at)
     for result in results:
         click.echo(
             f"run {result.run}: {result.values} values of {result.cases} cases "
