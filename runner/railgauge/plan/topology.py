@@ -12,6 +12,7 @@ from railgauge.plan.allocated import Allocated
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
 from railgauge.plan.hostlists import write_out
+from railgauge.plan.inventory import Inventory, is_inventory
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan
@@ -81,7 +82,13 @@ def read_hosts_file(path: Path) -> Topology:
 
 
 def _load_hosts(path: Path, allocated: Allocated) -> tuple[Document, HostsFile]:
-    document = write_out(allocated.fill(load(path)))
+    if path.suffix == ".ini":
+        document = Inventory.of_ini(path)
+    else:
+        document = load(path)
+        if is_inventory(document):
+            document = Inventory.of_yaml(document)
+    document = write_out(allocated.fill(document))
     return document, validate(document, HostsFile)
 
 
