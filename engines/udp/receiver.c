@@ -137,17 +137,25 @@ static uint64_t path_round_trip(int control)
     return info.tcpi_min_rtt * 1000ull;
 }
 
-void receiver_group_prepare(struct receiver_group *group)
+static void make_receiver(void *share)
 {
+    struct receiver **receiver = share;
+    *receiver = (struct receiver *)(void *)test_buffer(sizeof **receiver);
+}
+
+void receiver_group_prepare(struct receiver_group *group, bool server, int first)
+{
+    struct task tasks[MAX_THREADS];
     group->count = (size_t)int_of(group->launch, "threads");
     group->round_trip = path_round_trip(group->control);
     group->prepared_at = now_ns();
     atomic_store(&group->first_arrived, false);
     atomic_store(&group->sent_known, false);
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){make_receiver, &group->receivers[i], first + (int)i};
+    if (group->receivers[0] == NULL)
+        team_prepare(group->launch, server, tasks, group->count);
     for (size_t i = 0; i < group->count; i++) {
-        if (group->receivers[i] == NULL)
-            group->receivers[i] =
-                (struct receiver *)(void *)test_buffer(sizeof(struct receiver));
         prepare(group->receivers[i], group, i);
         atomic_store(&group->receivers[i]->quiet_since, now_ns());
     }

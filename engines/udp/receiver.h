@@ -41,8 +41,9 @@ struct reception {
     double polled;       /* s of CPU time spent looking for data in vain */
 };
 
-/* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */
-void receiver_group_prepare(struct receiver_group *group);
+/* Allocates and prepares, empties the sockets; fill in what stands above `first_arrived` before.
+ * first: as for their tasks. */
+void receiver_group_prepare(struct receiver_group *group, bool server, int first);
 
 /* Their tasks, for a team; first: the first one's number in it. */
 void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first);

@@ -4,6 +4,7 @@
 
 #include "../lib/network.h"
 
+#define LARGEST 65507                  /* payload of one send */
 #define COUNT_LIMIT 1000000000000000   /* no replication has that many datagrams */
 #define STALL_NS (10 * NANOSECONDS)    /* no progress for so long is a failure */
 #define DRAIN_NS (NANOSECONDS / 5)     /* of silence, where nothing is known of the path */
