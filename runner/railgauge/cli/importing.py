@@ -12,8 +12,8 @@ from railgauge.base.units import parse_moment
 from railgauge.cli.options import database, labels, seconds
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
-from railgauge.exchange.importing.csv_import import APART, import_csv
-from railgauge.exchange.importing.csv_mapping import CsvMapping, parse_binding, parse_setting
+from railgauge.exchange.importing.csv_import import import_csv
+from railgauge.exchange.importing.csv_mapping import APART, CsvMapping, parse_binding, parse_setting
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
 from railgauge.plan.catalogue import load_catalogue
@@ -150,7 +150,7 @@ def csv_command(
         name: value if isinstance(value, str) else [parse_binding(text) for text in value]
         for name, value in columns.items()
     }
-    mapping = CsvMapping(fixed=_settings(settings), **bound)
+    mapping = CsvMapping(fixed=_settings(settings), apart=apart, **bound)
     catalogue = load_catalogue()
     with Store.open(where) as store:
         results = import_csv(
@@ -161,7 +161,6 @@ def csv_command(
             at=at,
             labels=labels,
             hosts=NO_HOSTS if hosts is None else read_imported_hosts(hosts),
-            apart=apart,
         )
         _warn_of_start(store, results[0].run, at)
     for result in results:

@@ -9,10 +9,10 @@ from typing import Any
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.allocated import Allocated
+from railgauge.plan.ansible_inventory import Inventory, is_inventory
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
 from railgauge.plan.hostlists import write_out
-from railgauge.plan.inventory import Inventory, is_inventory
 from railgauge.plan.link_table import LinkTable
 from railgauge.plan.links import ALL, Link, WrittenLink
 from railgauge.plan.model import Host, HostsFile, Mpi, Plan

@@ -410,8 +410,7 @@ def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: 
     (together,) = import_csv(
         store,
         importer.path,
-        replace(MAPPING, started_at="at"),
+        replace(MAPPING, started_at="at", apart=24 * 3600.0),
         catalogue=importer.catalogue,
-        apart=24 * 3600.0,
     )
     assert together.replications == 24

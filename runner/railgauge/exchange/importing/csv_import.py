@@ -52,8 +52,6 @@ from railgauge.store.store import Store
 BLANK = ("", "---")
 # More are of no help to anybody.
 _MOST_PROBLEMS = 50
-# Longer than a pause within a night, shorter than the day between two (s).
-APART = 6 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +75,19 @@ def read_csv(
     path: Path, mapping: CsvMapping, *, catalogue: Catalogue, hosts: ImportedHosts = NO_HOSTS
 ) -> CsvResults:
     """Return the file's rows as the results of one run; errors as of `import_csv`."""
-    (results,) = _read_runs(path, mapping, catalogue, hosts, math.inf)
+    (results,) = _read_runs(path, replace(mapping, apart=math.inf), catalogue, hosts)
     return results
 
 
 def _read_runs(
-    path: Path, mapping: CsvMapping, catalogue: Catalogue, hosts: ImportedHosts, apart: float
+    path: Path, mapping: CsvMapping, catalogue: Catalogue, hosts: ImportedHosts
 ) -> list[CsvResults]:
     """Return the results of each run in the file, oldest first."""
     engine = _engine(catalogue, mapping.engine)
     rows = _Reader(CsvFile(path), mapping, engine, hosts).read()
     if not any(row.metrics for row in rows):
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
-    runs = (_results(path, mapping, engine, group) for group in _runs(rows, apart))
+    runs = (_results(path, mapping, engine, group) for group in _runs(rows, mapping.apart))
     return [results for results in runs if results.planned]
 
 
@@ -145,12 +143,11 @@ def import_csv(
     at: float | None = None,
     labels: Mapping[str, str] | None = None,
     hosts: ImportedHosts = NO_HOSTS,
-    apart: float = APART,
 ) -> list[ImportResult]:
     """Store the file's rows as imported runs, each of them whole.
 
     They are one run, unless the file says when each was measured: then a new one begins wherever
-    nothing was measured for more than `apart` seconds, as between nights.
+    nothing was measured for more than `mapping.apart` seconds, as between nights.
 
     Rows of the same case become its replications 1, 2, 3, …, unless they are means. A metric's cell
     that is empty or `---` is no measurement, and one with a word of ABSENCES says why; a row
@@ -158,7 +155,7 @@ def import_csv(
     `hosts` are those of the links. InputError for a mapping that is wrong, FileProblems for a file
     that is, with every mistake in it.
     """
-    runs = _read_runs(path, mapping, catalogue, hosts, apart)
+    runs = _read_runs(path, mapping, catalogue, hosts)
     return [_store(store, results, at, labels or {}, hosts) for results in runs]
 
 
