@@ -52,13 +52,38 @@ static const struct parameter options[] = {
 static const struct engine option_table = {.parameters = options};
 static const struct engine limit_table = {.parameters = limit_options};
 
+/* What an engine has no use for, it refuses: nobody should believe that it heeds it. */
+static bool is_option_of(const struct engine *engine, int index)
+{
+    switch (index) {
+    case PORT:
+    case BIND:
+    case OPEN:
+    case ALLOW:
+    case ONCE:
+        return engine->port != 0;
+    case PLAN_HOSTS:
+    case OWN_NETWORK:
+        return engine->solo != NULL;
+    case LINK_RATE:
+        return engine->takes_link_rate;
+    case TRACE_OUT:
+        return parameter_find(engine, "trace") >= 0;
+    case RANK_ADDRESSES:
+        return engine->rank != NULL;
+    default:
+        return true;
+    }
+}
+
 static _Noreturn void unknown_option(const struct engine *engine, const char *name)
 {
     struct suggestion suggestion = {.word = name};
     for (const struct parameter *p = engine->parameters; p->name; p++)
         suggest(&suggestion, p->name);
-    for (const struct parameter *p = options; p->name; p++)
-        suggest(&suggestion, p->name);
+    for (int index = 0; options[index].name; index++)
+        if (is_option_of(engine, index))
+            suggest(&suggestion, options[index].name);
     for (const struct parameter *p = limit_options; engine->port && p->name; p++)
         suggest(&suggestion, p->name);
     char suggested[TEXT_LIMIT] = "";
@@ -137,6 +162,8 @@ static int take_option(struct launch *launch, char **arguments)
     snprintf(name, sizeof name, "%.*s", (int)(length < 1000 ? length : 1000), arguments[0] + 2);
     int own = parameter_find(launch->engine, name);
     int general = parameter_find(&option_table, name);
+    if (general >= 0 && !is_option_of(launch->engine, general))
+        general = -1;
     int limit = launch->engine->port ? parameter_find(&limit_table, name) : -1;
     if (own < 0 && general < 0 && limit < 0)
         unknown_option(launch->engine, name);

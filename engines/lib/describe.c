@@ -217,9 +217,10 @@ static void print_launch_options(const struct engine *engine)
         printf("  --link-rate RATE     client: what the link is known to carry, for bounds\n");
     if (engine->solo)
         printf("  --i-own-this-network client, mode %s: send to any address\n"
-               "  --plan-hosts A,B     or to these only, as railgauge says\n"
-               "  --trace-out FILE     client: write each arrival of the trace to this file\n",
+               "  --plan-hosts A,B     or to these only, as railgauge says\n",
                engine->solo);
+    if (parameter_find(engine, "trace") >= 0)
+        printf("  --trace-out FILE     client: write each arrival of the trace to this file\n");
     if (engine->rank)
         printf("  --rank-addresses A,B an address of each rank's host, in their order; with k "
                "times as\n                       many ranks, k ranks in a row for each: a rank "
