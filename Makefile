@@ -10,7 +10,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITE
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-times coverage test-long fuzz lint types layers names check schema lock clean \
+.PHONY: setup setup-dev demo test test-times coverage test-long chaos fuzz lint types layers names check schema lock clean \
 	gallery gallery-database papers bench house
 
 setup: $(VENV)/.ready
@@ -85,6 +85,12 @@ coverage: setup-dev
 # thousands of random cases.
 test-long: setup-dev
 	RAILGAUGE_LONG=1 $(SUITE)
+
+# Kills, full disks, cut links, set clocks, strangers and mistakes at random instants: an hour of them,
+# or as asked: make chaos CHAOS="--quick --seed 7". Needs root.
+CHAOS ?=
+chaos: setup-dev
+	$(BIN)/python -m tests.chaos $(CHAOS)
 
 # What reads other machines' bytes, fed with anything, FUZZ_SECONDS for each target. Needs clang.
 fuzz:

@@ -75,7 +75,18 @@ def measure(folder: Path, names: tuple[str, str], test: tuple[str, ...], duratio
     engine, *options = test
     program = str(folder / f"rail-{engine}")
     server = subprocess.Popen(
-        ["ip", "netns", "exec", names[1], program, "server", "--json", "--port=0", "--once"],
+        [
+            "ip",
+            "netns",
+            "exec",
+            names[1],
+            program,
+            "server",
+            "--open=::",
+            "--json",
+            "--port=0",
+            "--once",
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

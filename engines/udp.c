@@ -87,7 +87,7 @@ static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
      "the first datagram of all (with gro: first call), over the time between the arrivals of the "
-     "first and the last datagram, as the receiving kernel stamped them",
+     "first and the last datagram, which is taken for no less than that between their sends",
      "network Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",
@@ -102,7 +102,8 @@ static const struct metric metrics[] = {
     {"received_bytes", "B", "neither", STREAMS, "payload bytes of those", NULL, 1, 0},
     {"lost_packets", "", "lower", SERVED,
      "streams: sent less received, the last ones included; latency: round trips without an answer "
-     "within 1 s",
+     "within 1 s, which count as longer than any in percentiles: one that falls among them is "
+     "not told; all else is of those that came back",
      "lost", 1, 0, .kind = KIND_COUNT},
     {"loss_rate", "", "lower", STREAMS, "lost datagrams / sent datagrams, 0 to 1", "loss %",
      0.01, 4, .kind = KIND_SHARE, .headline = 5, .judged = true},
@@ -293,7 +294,7 @@ static const struct engine udp = {
                 "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
                 "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
                 "relative_delay_p50|relative_delay_p99|loss_runs|longest_loss_run|"
-                "sequence_throughput|sequence_last",
+                "sequence_throughput|sequence_last|rtt_p50|rtt_p90|rtt_p99|rtt_p999|rtt_p9999",
     .solo = "generator",
     .required = (const struct requirement[]){{"generator", "rate"}, {"generator", "duration"}, {0}},
     .series = (const struct series[]){{"exponential", "stream", "datagram", 1}, {0}},

@@ -18,6 +18,8 @@ from tests.support.own_machine import separate
 T = TypeVar("T")
 
 separate()
+# The settings of whoever runs the tests are none of theirs.
+os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / "railgauge-test-settings")
 # The same examples wherever the suite runs; other ones, and many, for nights (make test-long).
 settings.register_profile("test", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("long", deadline=None, print_blob=True, max_examples=2000)

@@ -2,6 +2,7 @@
 
 #include "describe.h"
 #include "failure.h"
+#include "limits.h"
 #include "mark.h"
 #include "parameters.h"
 #include "report.h"
@@ -16,6 +17,8 @@ enum {
     REPLICATIONS,
     DEADLINE_AFTER,
     BIND,
+    OPEN,
+    ALLOW,
     JSON,
     ONCE,
     SECRET_STDIN,
@@ -32,6 +35,8 @@ static const struct parameter options[] = {
     [DEADLINE_AFTER] = {.name = "deadline", .type = TIME, .initial = "86400", .min = 0.1,
                         .max = 30 * 86400.0},
     [BIND] = {.name = "bind", .type = TEXT, .initial = "::"},
+    [OPEN] = {.name = "open", .type = TEXT, .initial = ""},
+    [ALLOW] = {.name = "allow", .type = TEXT, .initial = ""},
     [JSON] = {.name = "json", .type = BOOL, .initial = "0"},
     [ONCE] = {.name = "once", .type = BOOL, .initial = "0"},
     [SECRET_STDIN] = {.name = "secret_stdin", .type = BOOL, .initial = "0"},
@@ -45,13 +50,41 @@ static const struct parameter options[] = {
 };
 
 static const struct engine option_table = {.parameters = options};
+static const struct engine limit_table = {.parameters = limit_options};
+
+/* What an engine has no use for, it refuses: nobody should believe that it heeds it. */
+static bool is_option_of(const struct engine *engine, int index)
+{
+    switch (index) {
+    case PORT:
+    case BIND:
+    case OPEN:
+    case ALLOW:
+    case ONCE:
+        return engine->port != 0;
+    case PLAN_HOSTS:
+    case OWN_NETWORK:
+        return engine->solo != NULL;
+    case LINK_RATE:
+        return engine->takes_link_rate;
+    case TRACE_OUT:
+        return parameter_find(engine, "trace") >= 0;
+    case RANK_ADDRESSES:
+        return engine->rank != NULL;
+    default:
+        return true;
+    }
+}
 
 static _Noreturn void unknown_option(const struct engine *engine, const char *name)
 {
     struct suggestion suggestion = {.word = name};
     for (const struct parameter *p = engine->parameters; p->name; p++)
         suggest(&suggestion, p->name);
-    for (const struct parameter *p = options; p->name; p++)
+    for (int index = 0; options[index].name; index++)
+        if (is_option_of(engine, index))
+            suggest(&suggestion, options[index].name);
+    for (const struct parameter *p = limit_options; engine->port && p->name; p++)
         suggest(&suggestion, p->name);
     char suggested[TEXT_LIMIT] = "";
     if (suggestion.best)
@@ -71,6 +104,10 @@ static const char **place_of(struct launch *launch, int index)
     switch (index) {
     case BIND:
         return &launch->bind;
+    case OPEN:
+        return &launch->open;
+    case ALLOW:
+        return &launch->allow;
     case PLAN_HOSTS:
         return &launch->plan_hosts;
     case TRACE_OUT:
@@ -125,11 +162,18 @@ static int take_option(struct launch *launch, char **arguments)
     snprintf(name, sizeof name, "%.*s", (int)(length < 1000 ? length : 1000), arguments[0] + 2);
     int own = parameter_find(launch->engine, name);
     int general = parameter_find(&option_table, name);
-    if (own < 0 && general < 0)
+    if (general >= 0 && !is_option_of(launch->engine, general))
+        general = -1;
+    int limit = launch->engine->port ? parameter_find(&limit_table, name) : -1;
+    if (own < 0 && general < 0 && limit < 0)
         unknown_option(launch->engine, name);
     if (own >= 0 && launch->server && launch->engine->port)
         fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
-    const struct parameter *p = own >= 0 ? &launch->engine->parameters[own] : &options[general];
+    if (limit >= 0 && !launch->server)
+        fail(BAD_PARAMETER, "--%s is given to the server: it limits what clients may ask for", name);
+    const struct parameter *p = own >= 0     ? &launch->engine->parameters[own]
+                                : limit >= 0 ? &limit_options[limit]
+                                             : &options[general];
     const char *text = equals ? equals + 1 : arguments[1];
     int words = equals ? 1 : 2;
     if (p->type == BOOL && !equals && (text == NULL || strncmp(text, "--", 2) == 0 || own < 0)) {
@@ -137,15 +181,22 @@ static int take_option(struct launch *launch, char **arguments)
         words = 1;
     }
     char problem[MESSAGE_LIMIT];
+    struct value value;
     if (text == NULL)
         fail(BAD_PARAMETER, "--%s needs a value: rail-%s --help says which", name,
              launch->engine->name);
-    if (own < 0)
+    if (own < 0 && limit < 0) {
         set_launch_option(launch, name, text);
-    else if (!parameter_parse(p, text, &launch->values[own], problem, sizeof problem))
+        return words;
+    }
+    if (!parameter_parse(p, text, &value, problem, sizeof problem))
         fail(BAD_PARAMETER, "--%s", problem);
-    else
+    if (own < 0) {
+        launch->limits[limit] = value.number;
+    } else {
+        launch->values[own] = value;
         launch->is_set[own] = true;
+    }
     return words;
 }
 
@@ -224,6 +275,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
     launch->port = engine->port;
     launch->replications = 10;
     launch->deadline = 86400;
+    set_default_limits(launch);
     for (int i = 0; engine->parameters[i].name; i++)
         parameter_default(&engine->parameters[i], &launch->values[i]);
     /* Read first, so that a mistake before it is an event too. */
@@ -250,6 +302,7 @@ void parse_arguments(const struct engine *engine, int argc, char **argv, struct 
         fail(BAD_PARAMETER, "rail-%s runs no command: leave out what stands after --",
              engine->name);
     check_watch(launch);
+    check_sources(launch);
     if (!launch->server)
         check_required(launch);
 }

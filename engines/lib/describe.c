@@ -1,6 +1,7 @@
 #include "describe.h"
 
 #include "json.h"
+#include "limits.h"
 #include "parameters.h"
 #include "units.h"
 
@@ -219,15 +220,20 @@ static void print_launch_options(const struct engine *engine)
     if (engine->port)
         printf("  --port N             control port, TCP (default %d; 0, server: the system "
                "picks)\n  --bind ADDRESS       server: listen on this address only\n"
+               "  --open ADDRESS       server without a secret: listen on this address for whoever "
+               "reaches\n                       it (:: for all); otherwise it listens on "
+               "127.0.0.1, or --bind of\n                       this host alone\n"
+               "  --allow A,B/BITS     server: clients from these addresses and prefixes only\n"
                "  --once               server: end after the first client\n",
                engine->port);
     if (engine->takes_link_rate)
         printf("  --link-rate RATE     client: what the link is known to carry, for bounds\n");
     if (engine->solo)
         printf("  --i-own-this-network client, mode %s: send to any address\n"
-               "  --plan-hosts A,B     or to these only, as railgauge says\n"
-               "  --trace-out FILE     client: write each arrival of the trace to this file\n",
+               "  --plan-hosts A,B     or to these only, as railgauge says\n",
                engine->solo);
+    if (parameter_find(engine, "trace") >= 0)
+        printf("  --trace-out FILE     client: write each arrival of the trace to this file\n");
     if (engine->rank)
         printf("  --rank-addresses A,B an address of each rank's host, in their order; with k "
                "times as\n                       many ranks, k ranks in a row for each: a rank "
@@ -266,6 +272,8 @@ void print_help(const struct engine *engine)
         print_parameter(engine, p);
     printf("\nLaunch options:\n");
     print_launch_options(engine);
+    for (const struct parameter *p = limit_options; engine->port && p->name; p++)
+        print_parameter(engine, p);
     printf("\nMetrics:\n");
     for (const struct metric *m = engine->metrics; m->name; m++) {
         printf("  %s%s%s%s\n", m->name, *m->unit ? ", " : "", m->unit,

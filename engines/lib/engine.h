@@ -14,6 +14,8 @@
 #define TEXT_LIMIT 256   /* longest text or choice value, with its final zero */
 #define SECRET_LIMIT 129 /* longest secret, with its final zero */
 
+#define CLIENTS_LIMIT 64 /* most that a server serves at once */
+
 enum parameter_type { SIZE, TIME, RATE, INT, CHOICE, BOOL, TEXT };
 
 /* One setting of an engine. Tables end with an entry whose name is NULL. */
@@ -62,12 +64,27 @@ struct value {
     char text[TEXT_LIMIT]; /* CHOICE and TEXT */
 };
 
+/* What a server allows (limits.h). */
+enum limit {
+    LIMIT_DURATION,
+    LIMIT_THREADS,
+    LIMIT_MEMORY,
+    LIMIT_SOCKBUF,
+    LIMIT_RATE,
+    LIMIT_CONNECTIONS,
+    LIMIT_CLIENTS,
+    LIMITS
+};
+
 /* How this process was started: the launch options and every parameter's value. */
 struct launch {
     const struct engine *engine;
     bool server;
     const char *host; /* the client's server */
-    const char *bind; /* the server's address; NULL: all */
+    const char *bind; /* the server's address; NULL: all, or without a secret this host alone */
+    const char *open; /* the address of a server without a secret; NULL: this host alone */
+    const char *allow; /* where clients may come from, comma between; NULL: from anywhere */
+    double limits[LIMITS];
     int port;
     long replications;
     double deadline; /* seconds */

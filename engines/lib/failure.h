@@ -22,6 +22,7 @@
     X(FILE_CHANGED,       "file-changed")       /* rail-tcp: cut while it was sent */      \
     X(FILE_UNUSABLE,      "file-unusable")      /* unreadable, empty, or none there */     \
     X(FORGED,             "forged")             /* a message without a valid seal */       \
+    X(LIMIT_EXCEEDED,     "limit-exceeded")     /* more than the server allows */          \
     X(MPI_FAILED,         "mpi-failed")         /* rail-mpi: an MPI call failed */         \
     X(NAME_IN_USE,        "name-in-use")        /* a watcher's: another one has it */      \
     X(NO_ANSWER,          "no-answer")          /* the other end went silent */            \
@@ -30,6 +31,7 @@
     X(NO_IO_URING,        "no-io-uring")        /* rail-disk: the kernel has none for us */\
     X(NO_PORTS,           "no-ports")           /* all local ports are taken */            \
     X(NO_SPACE,           "no-space")           /* the file system or a quota is full */   \
+    X(NOT_ALLOWED,        "not-allowed")        /* from an address not in --allow */       \
     X(NOT_IDLE,           "not-idle")           /* rail-soak: others use the CPUs */       \
     X(NOT_PERMITTED,      "not-permitted")      /* the kernel forbids it to this user */   \
     X(OUT_OF_MEMORY,      "out-of-memory")                                                 \

@@ -89,9 +89,9 @@ void histogram_merge(struct histogram *into, const struct histogram *from)
         into->buckets[i] += from->buckets[i];
 }
 
-double histogram_quantile(const struct histogram *histogram, double q)
+/* The rank-th smallest value, from 1, at most the count. */
+static double value_at(const struct histogram *histogram, uint64_t rank)
 {
-    uint64_t rank = (uint64_t)ceil(q * (double)histogram->count);
     uint64_t cumulated = 0;
     size_t bucket = first_bucket(histogram), last = last_bucket(histogram);
     for (; bucket < last; bucket++) {
@@ -101,6 +101,16 @@ double histogram_quantile(const struct histogram *histogram, double q)
     }
     double value = middle_of(bucket);
     return fmin(fmax(value, (double)histogram->lowest), (double)histogram->highest);
+}
+
+static uint64_t rank_of(double q, uint64_t count)
+{
+    return (uint64_t)ceil(q * (double)count);
+}
+
+double histogram_quantile(const struct histogram *histogram, double q)
+{
+    return value_at(histogram, rank_of(q, histogram->count));
 }
 
 static double mean_of(const struct histogram *histogram)
@@ -116,25 +126,34 @@ double histogram_deviation(const struct histogram *histogram)
     return sqrt(fmax(histogram->squares - sum * sum / n, 0) / (n - 1));
 }
 
+static void set_time(struct result *result, const char *name, const char *suffix, double ns)
+{
+    char metric[64];
+    snprintf(metric, sizeof metric, "%s_%s", name, suffix);
+    result_set(result, metric, ns / 1e9);
+}
+
+void result_set_times_and_losses(struct result *result, const char *name,
+                                 const struct histogram *histogram, uint64_t lost)
+{
+    static const struct {
+        const char *suffix;
+        double q;
+    } quantiles[] = {
+        {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}, {"p9999", 0.9999},
+    };
+    set_time(result, name, "min", (double)histogram->lowest);
+    set_time(result, name, "mean", mean_of(histogram));
+    set_time(result, name, "max", (double)histogram->highest);
+    set_time(result, name, "stdev", histogram_deviation(histogram));
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
+        uint64_t rank = rank_of(quantiles[i].q, histogram->count + lost);
+        if (rank <= histogram->count)
+            set_time(result, name, quantiles[i].suffix, value_at(histogram, rank));
+    }
+}
+
 void result_set_times(struct result *result, const char *name, const struct histogram *histogram)
 {
-    const struct {
-        const char *suffix;
-        double ns;
-    } parts[] = {
-        {"min", (double)histogram->lowest},
-        {"mean", mean_of(histogram)},
-        {"max", (double)histogram->highest},
-        {"stdev", histogram_deviation(histogram)},
-        {"p50", histogram_quantile(histogram, 0.5)},
-        {"p90", histogram_quantile(histogram, 0.9)},
-        {"p99", histogram_quantile(histogram, 0.99)},
-        {"p999", histogram_quantile(histogram, 0.999)},
-        {"p9999", histogram_quantile(histogram, 0.9999)},
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        char metric[64];
-        snprintf(metric, sizeof metric, "%s_%s", name, parts[i].suffix);
-        result_set(result, metric, parts[i].ns / 1e9);
-    }
+    result_set_times_and_losses(result, name, histogram, 0);
 }

@@ -42,4 +42,9 @@ double histogram_deviation(const struct histogram *histogram);
  * at least one value. name: such as "rtt". */
 void result_set_times(struct result *result, const char *name, const struct histogram *histogram);
 
+/* Likewise of values of which so many never came, and count as longer than any in percentiles: one
+ * that falls among them isn't set. */
+void result_set_times_and_losses(struct result *result, const char *name,
+                                 const struct histogram *histogram, uint64_t lost);
+
 #endif

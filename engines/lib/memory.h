@@ -14,4 +14,8 @@ unsigned char *test_buffer(size_t size);
  * filling them would push everything else out, or have the kernel kill something. */
 void must_fit(size_t count, size_t size);
 
+/* From now on this process, and any that it forks, gets so many bytes beyond what it has; all that
+ * goes beyond fails with LIMIT_EXCEEDED. 0: no such limit. */
+void limit_memory(double bytes);
+
 #endif

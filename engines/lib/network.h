@@ -16,6 +16,7 @@ struct trial {
     bool warmup;
     double duration;
     uint64_t count;    /* 0: by duration */
+    double longest;    /* server: seconds that it allows; client: 0 */
     uint64_t token;    /* in every packet, so that nothing else is taken for data */
     int ports[MAX_THREADS]; /* UDP: where the client's test sockets are */
 };

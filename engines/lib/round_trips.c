@@ -87,14 +87,15 @@ void result_set_round_trips(struct result *result, const struct launch *launch,
                             const struct round_trips *const streams[], size_t count)
 {
     static struct histogram times;
-    uint64_t late = 0;
+    uint64_t late = 0, lost = 0;
     histogram_clear(&times);
     for (size_t i = 0; i < count; i++) {
         histogram_merge(&times, &streams[i]->times);
         late += streams[i]->late;
+        lost += streams[i]->lost;
     }
     result_set(result, "round_trips", (double)times.count);
-    result_set_times(result, "rtt", &times);
+    result_set_times_and_losses(result, "rtt", &times, lost);
     if (number_of(launch, "interval") > 0)
         result_set(result, "late_sends", (double)late);
 }

@@ -37,6 +37,7 @@ struct round_trips {
     struct arrival last; /* the one before; not yet in times */
     bool has_last;
     uint64_t late; /* left later than due */
+    uint64_t lost; /* had no answer */
     struct histogram times; /* what stands before it begins anew in each replication */
     struct trace *trace;    /* where each is recorded; NULL: nowhere */
     uint64_t trace_room;
@@ -88,7 +89,7 @@ void trace_round_trips(struct round_trips *trips, const struct launch *launch,
 void report_round_trips(const struct round_trips *trips, const struct launch *launch,
                         const struct trial *trial);
 
-/* Sums up what the streams measured. late_sends is set only if they were paced. */
+/* Sums up what the streams measured; of lost round trips percentiles alone know. late_sends is set only if they were paced. */
 void result_set_round_trips(struct result *result, const struct launch *launch,
                             const struct round_trips *const streams[], size_t count);
 

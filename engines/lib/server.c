@@ -1,7 +1,10 @@
 /* The server's listening part: reads hellos from many strangers at once without trusting or
  * waiting for any of them, and starts a session for one honest client at a time. */
+#include "confine.h"
 #include "control.h"
 #include "failure.h"
+#include "limits.h"
+#include "memory.h"
 #include "network.h"
 #include "report.h"
 
@@ -21,6 +24,7 @@
 
 struct pending {
     int fd; /* -1: a free place */
+    struct address source;
     bool challenged; /* its hello was answered, its proof is due */
     bool welcome;    /* its proof was right, it waits for its turn */
     uint64_t until;
@@ -33,7 +37,8 @@ struct server {
     const struct launch *launch;
     const struct network *network;
     int listening;
-    int session; /* read end of a pipe that the session holds open; -1: there is none */
+    int sessions[CLIENTS_LIMIT]; /* each the read end of a pipe that a session holds open, or -1 */
+    size_t capacity;
     bool served;
     struct pending clients[PENDING];
 };
@@ -57,21 +62,41 @@ static uint64_t rank(const struct pending *client)
     return client->fd < 0 ? 0 : client->until + (client->welcome ? UINT64_MAX / 2 : 0);
 }
 
+static bool is_from(const struct pending *client, const struct address *source)
+{
+    return client->fd >= 0 && same_host(&client->source, source);
+}
+
+/* Strangers of one address are in the way of one another only. */
 static void admit(struct server *server)
 {
-    int fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0) { /* none after all, or no descriptor left, which must not become a busy loop */
+    struct pending guest = {.until = now_ns() + seconds_ns(HELLO_SECONDS)}, *place = NULL;
+    double own = 0;
+    guest.fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC);
+    if (guest.fd < 0) { /* none after all, or no descriptor left, which must not become a busy loop */
         if (errno == EMFILE || errno == ENFILE)
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         return;
     }
-    struct pending *place = &server->clients[0];
+    if (!has_peer(guest.fd, &guest.source)) {
+        dismiss(&guest);
+        return;
+    }
+    if (!is_allowed(server->launch, &guest.source)) {
+        refuse(&guest, NOT_ALLOWED, "this server takes no clients from this address (its --allow)");
+        return;
+    }
+    for (int i = 0; i < PENDING; i++)
+        own += is_from(&server->clients[i], &guest.source);
+    bool crowded = own >= server->launch->limits[LIMIT_CONNECTIONS];
     for (struct pending *client = server->clients; client < server->clients + PENDING; client++)
-        if (rank(client) < rank(place))
+        if ((!crowded || is_from(client, &guest.source)) &&
+            (place == NULL || rank(client) < rank(place)))
             place = client;
     if (place->fd >= 0)
-        dismiss(place);
-    *place = (struct pending){.fd = fd, .until = now_ns() + seconds_ns(HELLO_SECONDS)};
+        refuse(place, LIMIT_EXCEEDED, "too many connections have come since that prove nothing or "
+                                      "wait, from this address (--max-connections) or in all");
+    *place = guest;
 }
 
 /* Judges a complete hello: its header, as the rest is random. */
@@ -157,7 +182,7 @@ static void receive_hello(const struct server *server, struct pending *client)
         (client->challenged ? judge : challenge)(server, client, &header);
 }
 
-static void start_session(struct server *server, struct pending *client)
+static void start_session(struct server *server, struct pending *client, int *session)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -184,27 +209,46 @@ static void start_session(struct server *server, struct pending *client)
         serve_session(server->launch, server->network, client->fd, &client->seal);
     }
     close(ends[1]);
-    server->session = ends[0];
+    *session = ends[0];
     dismiss(client);
 }
 
-static void end_session(struct server *server)
+static void end_session(struct server *server, int *session)
 {
-    close(server->session);
-    server->session = -1;
+    close(*session);
+    *session = -1;
     server->served = true;
+}
+
+/* A place for one more session, NULL if all are taken. */
+static int *free_session(struct server *server)
+{
+    for (size_t i = 0; i < server->capacity; i++)
+        if (server->sessions[i] < 0)
+            return &server->sessions[i];
+    return NULL;
+}
+
+/* With --once: a client was served, and none is any more. */
+static bool is_over(const struct server *server)
+{
+    bool idle = true;
+    for (size_t i = 0; i < server->capacity; i++)
+        idle = idle && server->sessions[i] < 0;
+    return server->launch->once && server->served && idle;
 }
 
 /* Gives the free turn away, sends off whoever has run out of time. */
 static void keep_order(struct server *server, uint64_t now)
 {
     for (struct pending *client = server->clients; client < server->clients + PENDING; client++) {
+        int *session = client->welcome ? free_session(server) : NULL;
         if (client->fd < 0)
             continue;
-        if (client->welcome && server->session < 0)
-            start_session(server, client);
+        if (session)
+            start_session(server, client, session);
         else if (now >= client->until && client->welcome)
-            refuse(client, BUSY, "the server is serving another client");
+            refuse(client, BUSY, "the server is serving as many clients as it may (its --clients)");
         else if (now >= client->until)
             dismiss(client);
     }
@@ -213,7 +257,7 @@ static void keep_order(struct server *server, uint64_t now)
 /* Waits for something to happen: at most until a client's time is up. */
 static void wait_for_events(struct server *server)
 {
-    struct pollfd poll_set[PENDING + 2];
+    struct pollfd poll_set[PENDING + 1 + CLIENTS_LIMIT], *sessions = poll_set + PENDING + 1;
     int wait_ms = -1;
     uint64_t now = now_ns();
     for (int i = 0; i < PENDING; i++) {
@@ -226,16 +270,37 @@ static void wait_for_events(struct server *server)
             wait_ms = left_ms;
     }
     poll_set[PENDING] = (struct pollfd){.fd = server->listening, .events = POLLIN};
-    poll_set[PENDING + 1] = (struct pollfd){.fd = server->session, .events = POLLIN};
-    if (poll(poll_set, PENDING + 2, wait_ms) < 0)
+    for (size_t i = 0; i < server->capacity; i++)
+        sessions[i] = (struct pollfd){.fd = server->sessions[i], .events = POLLIN};
+    if (poll(poll_set, PENDING + 1 + server->capacity, wait_ms) < 0)
         return;
     for (int i = 0; i < PENDING; i++)
         if (poll_set[i].fd >= 0 && poll_set[i].revents)
             receive_hello(server, &server->clients[i]);
     if (poll_set[PENDING].revents)
         admit(server);
-    if (server->session >= 0 && poll_set[PENDING + 1].revents)
-        end_session(server);
+    for (size_t i = 0; i < server->capacity; i++)
+        if (sessions[i].fd >= 0 && sessions[i].revents)
+            end_session(server, &server->sessions[i]);
+}
+
+/* A socket where clients may come: without a secret nobody from outside, unless asked for. */
+static int open_door(const struct launch *launch)
+{
+    char text[ADDRESS_LIMIT];
+    bool secret = *launch->secret;
+    if (launch->open && (secret || launch->bind))
+        fail(BAD_PARAMETER, "--open is for a server without a secret, and instead of --bind");
+    int fd = listen_on(launch->open ? launch->open : secret || launch->bind ? launch->bind
+                                                                            : "127.0.0.1",
+                       launch->port);
+    struct address own = local_address(fd);
+    address_text(&own, text);
+    if (!secret && !launch->open && !is_loopback(&own))
+        fail(BAD_PARAMETER, "without a secret, whoever reaches %s could use this server: give both "
+             "ends one (RAILGAUGE_SECRET), or say --open %s instead of --bind", text, text);
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
 }
 
 int network_server(const struct launch *launch, const struct network *network)
@@ -243,15 +308,20 @@ int network_server(const struct launch *launch, const struct network *network)
     static struct server server;
     server.launch = launch;
     server.network = network;
-    server.session = -1;
+    server.capacity = (size_t)launch->limits[LIMIT_CLIENTS];
+    memset(server.sessions, -1, sizeof server.sessions);
     for (int i = 0; i < PENDING; i++)
         server.clients[i].fd = -1;
     signal(SIGCHLD, SIG_IGN); /* the kernel buries our sessions */
-    server.listening = listen_on(launch->bind, launch->port);
-    fcntl(server.listening, F_SETFL, O_NONBLOCK);
+    server.listening = open_door(launch);
+    limit_memory(launch->limits[LIMIT_MEMORY]);
+    confine();
     struct address address = local_address(server.listening);
     report_listening(address_port(&address));
-    while (!(launch->once && server.served)) {
+    if (launch->open)
+        report_warning("open-server", "server", "without a secret, whoever reaches this port uses "
+                       "this server, and has it receive and send as much as it allows");
+    while (!is_over(&server)) {
         wait_for_events(&server);
         keep_order(&server, now_ns());
     }

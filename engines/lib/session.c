@@ -2,6 +2,7 @@
  * client or with us, ends with this process, and the server takes the next client. */
 #include "control.h"
 #include "failure.h"
+#include "limits.h"
 #include "mark.h"
 #include "network.h"
 #include "parameters.h"
@@ -43,23 +44,27 @@ static void must_be_served(const struct launch *launch)
         fail(BAD_PARAMETER, "mode %s has no part for a server", mode_of(launch));
 }
 
-static struct trial take_trial(const struct fields *start)
+static struct trial take_trial(const struct launch *launch, const struct fields *start)
 {
     struct trial trial = {
         .number = (long)fields_count(start, "number", 1e9),
         .duration = fields_number(start, "duration", 0, 86400),
         .count = fields_count(start, "count", 1e12),
+        .longest = launch->limits[LIMIT_DURATION],
         .token = control_token(),
     };
     trial.warmup = trial.number == 0;
+    check_duration(launch, trial.duration);
     take_ports(start, "client_ports", trial.ports);
     return trial;
 }
 
 uint64_t trial_limit(const struct trial *trial, double grace)
 {
-    /* By count, only silence ends it early. */
-    return trial->count ? UINT64_MAX : now_ns() + seconds_ns(trial->duration + grace);
+    /* A client's by count is ended by silence alone. */
+    if (trial->count && trial->longest <= 0)
+        return UINT64_MAX;
+    return now_ns() + seconds_ns((trial->count ? trial->longest : trial->duration) + grace);
 }
 
 bool session_end_arrived(struct session *session)
@@ -95,7 +100,7 @@ static void replicate(struct session *session, const struct network *network,
                       const struct fields *start)
 {
     static struct fields reply;
-    struct trial trial = take_trial(start);
+    struct trial trial = take_trial(&session->launch, start);
     session->ended = false;
     offer_trace(session, NULL, NULL, 0);
     fields_clear(&reply);
@@ -180,6 +185,7 @@ void serve_session(const struct launch *launch, const struct network *network, i
     control_receive(control, SETUP, &message, ANSWER_SECONDS);
     take_parameters(&session.launch, &message);
     must_be_served(&session.launch);
+    check_limits(&session.launch);
     place_thread(&session.launch, true, 0);
     fields_clear(&settings);
     network->session_open(&session, &settings);

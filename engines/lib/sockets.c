@@ -52,6 +52,13 @@ void address_set_port(struct address *address, int port)
         address->v4.sin_port = network_order;
 }
 
+bool is_loopback(const struct address *address)
+{
+    return address->any.sa_family == AF_INET6
+               ? IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr)
+               : ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 bool same_host(const struct address *a, const struct address *b)
 {
     if (a->any.sa_family != b->any.sa_family)

@@ -22,6 +22,7 @@ struct address {
 void address_text(const struct address *address, char out[ADDRESS_LIMIT]); /* without the port */
 int address_port(const struct address *address);
 void address_set_port(struct address *address, int port);
+bool is_loopback(const struct address *address);
 bool same_host(const struct address *a, const struct address *b);
 
 /* The socket's own address, or its peer's. IPv4 in IPv6's clothing comes as plain IPv4. */

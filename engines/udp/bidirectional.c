@@ -20,10 +20,11 @@ static void prepare_both(const struct launch *launch, const struct trial *trial,
     sender_group.launch = receiver_group.launch = launch;
     sender_group.trial = receiver_group.trial = trial;
     sender_group.fds = receiver_group.fds = fds;
-    sender_group.control = control;
+    sender_group.control = receiver_group.control = control;
     receiver_group.session = session;
-    sender_group_prepare(&sender_group);
-    receiver_group_prepare(&receiver_group);
+    int threads = int_of(launch, "threads"); /* numbers of the server's first are its receivers' */
+    sender_group_prepare(&sender_group, session != NULL, session ? threads : 0);
+    receiver_group_prepare(&receiver_group, session != NULL, session ? 0 : threads);
 }
 
 /* By count one end may have done its part long before the other. */

@@ -10,14 +10,17 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <linux/tcp.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #define RECEIVE_BATCH 64 /* datagrams taken in one call */
+#define SHORTEST_DRAIN_NS (DRAIN_NS / 4) /* a busy host's kernel may hold packets for so long */
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
@@ -39,8 +42,8 @@ struct receiver {
     uint64_t polled;        /* ns */
     struct sequence sequence;
     uint64_t first_at, with_first, last_at;
-    uint64_t first_stamp, last_stamp; /* when the kernel had them, CLOCK_REALTIME; 0: unknown */
-    struct clock_readings began;
+    uint64_t first_sent, last_sent; /* by the sender's clock; 0: they don't say */
+    uint64_t longest_gap;           /* from one arrival to the next */
     _Atomic uint64_t quiet_since;
     uint32_t drops; /* of the socket, before the replication */
     uint64_t largest;           /* GRO: datagrams in the largest message */
@@ -113,25 +116,46 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->sleeps = 0;
     receiver->polled = 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
+    receiver->first_sent = receiver->last_sent = receiver->longest_gap = 0;
     sequence_clear(&receiver->sequence);
     for (unsigned int i = 0; i < receiver->width; i++)
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     receiver->drops = socket_drops(receiver->fd);
-    receiver->first_stamp = receiver->last_stamp = 0;
-    receiver->began = read_clocks();
 }
 
-void receiver_group_prepare(struct receiver_group *group)
+/* The path's shortest round trip, in ns, as the kernel saw it on the control channel. */
+static uint64_t path_round_trip(int control)
 {
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+    if (getsockopt(control, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
+        length < offsetof(struct tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt ||
+        info.tcpi_min_rtt == UINT32_MAX)
+        return DRAIN_NS;
+    return info.tcpi_min_rtt * 1000ull;
+}
+
+static void make_receiver(void *share)
+{
+    struct receiver **receiver = share;
+    *receiver = (struct receiver *)(void *)test_buffer(sizeof **receiver);
+}
+
+void receiver_group_prepare(struct receiver_group *group, bool server, int first)
+{
+    struct task tasks[MAX_THREADS];
     group->count = (size_t)int_of(group->launch, "threads");
+    group->round_trip = path_round_trip(group->control);
+    group->prepared_at = now_ns();
     atomic_store(&group->first_arrived, false);
     atomic_store(&group->sent_known, false);
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){make_receiver, &group->receivers[i], first + (int)i};
+    if (group->receivers[0] == NULL)
+        team_prepare(group->launch, server, tasks, group->count);
     for (size_t i = 0; i < group->count; i++) {
-        if (group->receivers[i] == NULL)
-            group->receivers[i] =
-                (struct receiver *)(void *)test_buffer(sizeof(struct receiver));
         prepare(group->receivers[i], group, i);
         atomic_store(&group->receivers[i]->quiet_since, now_ns());
     }
@@ -237,13 +261,13 @@ static void note_shape(struct receiver *receiver, const unsigned char *packet, s
     receiver->odd_end = number + count;
 }
 
-/* The datagrams of one message; true if there was a new one. */
-static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
+/* The datagrams of one message; the last new one of them, or NULL. */
+static const unsigned char *take_message(struct receiver *receiver, unsigned int i, uint64_t at)
 {
     size_t length = receiver->messages[i].msg_len, step = length;
     const unsigned char *packet =
         receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
-    bool any_new = false;
+    const unsigned char *newest = NULL;
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
     if (receiver->gro && step == receiver->size)
@@ -251,23 +275,30 @@ static bool take_message(struct receiver *receiver, unsigned int i, uint64_t at)
     for (; length > 0; packet += step, length -= step) {
         if (step > length)
             step = length;
-        any_new |= take_datagram(receiver, packet, step, at);
+        if (take_datagram(receiver, packet, step, at))
+            newest = packet;
     }
-    return any_new;
+    return newest;
 }
 
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
-    bool any_new = false;
-    for (unsigned int i = 0; i < count; i++)
-        any_new |= take_message(receiver, i, now);
-    if (!any_new)
+    const unsigned char *newest = NULL;
+    for (unsigned int i = 0; i < count; i++) {
+        const unsigned char *packet = take_message(receiver, i, now);
+        newest = packet ? packet : newest;
+    }
+    if (newest == NULL)
         return;
+    if (receiver->header == FULL)
+        receiver->last_sent = get_be64(newest + 16);
     if (receiver->first_at == 0) {
         receiver->first_at = now;
-        receiver->first_stamp = last_stamp(receiver->fd);
+        receiver->first_sent = receiver->last_sent;
         receiver->with_first = receiver->sequence.unique;
         atomic_store(&receiver->group->first_arrived, true);
+    } else if (now - receiver->last_at > receiver->longest_gap) {
+        receiver->longest_gap = now - receiver->last_at;
     }
     receiver->last_at = now;
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
@@ -304,16 +335,30 @@ static void look_for_end(struct receiver *receiver, uint64_t now, uint64_t limit
         fail(NO_ANSWER, "the client did not end in time");
 }
 
+/* After so much silence, in ns, nothing of what was sent is on its way any more. The END went the
+ * same way, so that only what was held up longer than it comes later: by another path, for a round
+ * trip's time; or in a queue that lets little pass, as gaps between arrivals have shown. */
+static uint64_t drain_time(const struct receiver *receiver)
+{
+    uint64_t wait = 2 * receiver->longest_gap;
+    if (wait == 0 || wait > DRAIN_NS)
+        wait = DRAIN_NS;
+    if (wait < SHORTEST_DRAIN_NS)
+        wait = SHORTEST_DRAIN_NS;
+    return wait + 2 * receiver->group->round_trip;
+}
+
 static void receive_stream(void *share)
 {
     struct receiver *receiver = share;
     struct receiver_group *group = receiver->group;
     uint64_t limit = trial_limit(group->trial, GRACE_SECONDS);
     bool sent_known = false; /* as this thread has noticed */
-    receiver->quiet_since = now_ns();
+    uint64_t now = receiver->quiet_since = now_ns();
     while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
+        uint64_t asked_at = now;
         int received = receive_call(receiver);
-        uint64_t now = now_ns();
+        now = now_ns();
         if (received > 0)
             take_messages(receiver, (unsigned int)received, now);
         else if (errno != EAGAIN && errno != EINTR && errno != ECONNREFUSED)
@@ -324,12 +369,12 @@ static void receive_stream(void *share)
             sent_known = true;
             receiver->quiet_since = now;
         }
-        if (sent_known && now - receiver->quiet_since > DRAIN_NS)
+        /* What was there before it asked would have been received, however late its CPU was. */
+        if (sent_known && asked_at > receiver->quiet_since + drain_time(receiver))
             break;
         if (now > limit)
             look_for_end(receiver, now, limit);
     }
-    receiver->last_stamp = last_stamp(receiver->fd);
 }
 
 void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first)
@@ -346,23 +391,6 @@ uint64_t receiver_group_quiet(const struct receiver_group *group)
         since = stream_quiet > since ? stream_quiet : since;
     }
     return now > since ? now - since : 0;
-}
-
-/* When the first and the last datagram came to this host, rather than when they were read: a
- * receiver that gets its CPU late finds a full buffer, and would measure how fast it empties it. */
-static void span_of(const struct receiver *receiver, uint64_t *first, uint64_t *last)
-{
-    uint64_t ahead = receiver->began.wall - receiver->began.raw;
-    uint64_t came = receiver->first_stamp - ahead, went = receiver->last_stamp - ahead;
-    *first = receiver->first_at;
-    *last = receiver->last_at;
-    if (receiver->first_stamp == 0 || receiver->last_stamp == 0 ||
-        wall_clock_step(&receiver->began) != 0)
-        return;
-    if (came < *first)
-        *first = came;
-    if (went < *last && went > *first) /* what came after the last one of ours doesn't count */
-        *last = went;
 }
 
 /* Datagrams dropped at the socket; false where that can't be known. With GRO the kernel counts
@@ -402,26 +430,40 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->drops += drops;
 }
 
+/* A receiver that gets its CPU late finds a full buffer, and would time how fast it empties it: but
+ * datagrams don't come faster than they were sent. first_sent, last_sent: of those that came first
+ * and last. */
+static double span(const struct receiver_group *group, uint64_t first, uint64_t last,
+                   uint64_t first_sent, uint64_t last_sent)
+{
+    uint64_t sending = last_sent - first_sent;
+    bool believed = !is_stamped(group->launch) && sending < last - group->prepared_at;
+    return ns_seconds(believed && sending > last - first ? sending : last - first);
+}
+
 struct reception receiver_group_done(const struct receiver_group *group)
 {
     struct reception sum = {.drops_known = true};
-    uint64_t first = UINT64_MAX, last = 0, with_first = 0;
+    uint64_t first = UINT64_MAX, last = 0, first_sent = UINT64_MAX, last_sent = 0, with_first = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
-        uint64_t came, went;
+        double drain = ns_seconds(drain_time(receiver));
         add_stream(receiver, &sum);
-        span_of(receiver, &came, &went);
-        if (receiver->first_at && came < first) {
-            first = came;
+        sum.drain = drain > sum.drain ? drain : sum.drain;
+        if (receiver->first_at == 0)
+            continue;
+        if (receiver->first_at < first) {
+            first = receiver->first_at;
             with_first = receiver->with_first;
         }
-        if (went > last)
-            last = went;
+        last = receiver->last_at > last ? receiver->last_at : last;
+        first_sent = receiver->first_sent < first_sent ? receiver->first_sent : first_sent;
+        last_sent = receiver->last_sent > last_sent ? receiver->last_sent : last_sent;
     }
     if (sum.received == 0)
         fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
     sum.timed = sum.received - with_first;
-    sum.elapsed = ns_seconds(last - first);
+    sum.elapsed = span(group, first, last, first_sent, last_sent);
     return sum;
 }
 
@@ -432,6 +474,7 @@ void add_reception(struct fields *fields, const struct reception *reception)
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
     fields_add_number(fields, "polling_time", reception->polled);
+    fields_add_number(fields, "drain_time", reception->drain);
     if (reception->drops_known)
         fields_add_number(fields, "drops", (double)reception->drops);
 }

@@ -16,12 +16,14 @@ struct receiver_group {
     const struct launch *launch;
     const struct trial *trial;
     const int *fds;
+    int control;
     struct session *session; /* of a server, whose first thread awaits the END; or NULL */
     struct trace *trace;     /* arrivals go there; NULL: nowhere */
     uint64_t trace_room;
     atomic_bool first_arrived; /* the first datagram has arrived */
     atomic_bool sent_known; /* `sent` is known */
     uint64_t sent[MAX_THREADS];
+    uint64_t round_trip, prepared_at; /* ns */
     size_t count;
     struct receiver *receivers[MAX_THREADS];
 };
@@ -35,11 +37,13 @@ struct reception {
     bool drops_known;    /* with GRO they may not be */
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
+    double drain;        /* s of silence after which the rest is lost */
     double polled;       /* s of CPU time spent looking for data in vain */
 };
 
-/* Allocates and prepares, empties the sockets; fill in what stands above `begun` before. */
-void receiver_group_prepare(struct receiver_group *group);
+/* Allocates and prepares, empties the sockets; fill in what stands above `first_arrived` before.
+ * first: as for their tasks. */
+void receiver_group_prepare(struct receiver_group *group, bool server, int first);
 
 /* Their tasks, for a team; first: the first one's number in it. */
 void receiver_group_tasks(struct receiver_group *group, struct task *tasks, int first);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-#define LARGEST 65507 /* payload of one send */
 #define BATCH_LIMIT 1024
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
@@ -95,16 +94,23 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
         prepare_batch(sender, group->to);
 }
 
-void sender_group_prepare(struct sender_group *group)
+static void make_sender(void *share)
 {
+    struct sender **sender = share;
+    *sender = (struct sender *)(void *)test_buffer(sizeof **sender);
+    histogram_open(&(*sender)->gaps);
+}
+
+void sender_group_prepare(struct sender_group *group, bool server, int first)
+{
+    struct task tasks[MAX_THREADS];
     group->count = (size_t)int_of(group->launch, "threads");
-    for (size_t i = 0; i < group->count; i++) {
-        if (group->senders[i] == NULL) {
-            group->senders[i] = (struct sender *)(void *)test_buffer(sizeof(struct sender));
-            histogram_open(&group->senders[i]->gaps);
-        }
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){make_sender, &group->senders[i], first + (int)i};
+    if (group->senders[0] == NULL)
+        team_prepare(group->launch, server, tasks, group->count);
+    for (size_t i = 0; i < group->count; i++)
         prepare(group->senders[i], group, i);
-    }
 }
 
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
@@ -308,7 +314,7 @@ void sender_group_run(struct sender_group *group, struct client *client, const s
     group->trial = trial;
     group->fds = client->fds;
     group->control = client->control;
-    sender_group_prepare(group);
+    sender_group_prepare(group, false, 0);
     sender_group_tasks(group, tasks, 0);
     struct usage usage = team_run(client->launch, false, tasks, group->count);
     usage.elapsed = sender_group_done(group).elapsed;

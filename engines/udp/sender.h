@@ -31,8 +31,8 @@ struct sent {
     double spun;    /* s of CPU time, until a send was due */
 };
 
-/* Allocates and prepares; fill in what stands above `count` before. */
-void sender_group_prepare(struct sender_group *group);
+/* Allocates and prepares; fill in what stands above `count` before. first: as for their tasks. */
+void sender_group_prepare(struct sender_group *group, bool server, int first);
 
 /* Their tasks, for a team; first: the first one's number in it. */
 void sender_group_tasks(struct sender_group *group, struct task *tasks, int first);

@@ -1,26 +1,25 @@
 /* Are packets stamped when they come, or only when they are read? One of our own shows it. */
 #include "stamps.h"
 
+#include "udp.h"
+
 #include "../lib/clock.h"
+#include "../lib/parameters.h"
 
 #include <arpa/inet.h>
-#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define LEFT_LYING_NS 1000000 /* before it is read */
 #define PATIENCE_NS NANOSECONDS
 
-uint64_t last_stamp(int fd)
+bool is_stamped(const struct launch *launch)
 {
-    struct timespec at;
-    if (ioctl(fd, SIOCGSTAMPNS, &at) != 0)
-        return 0;
-    return (uint64_t)at.tv_sec * NANOSECONDS + (uint64_t)at.tv_nsec;
+    return udp_mode_of(launch)->traced && number_of(launch, "trace") > 0 &&
+           strcmp(text_of(launch, "timestamp"), "kernel") == 0;
 }
 
 /* A socket that talks to itself over the loopback interface; -1 where that is not to be had. */

@@ -2,16 +2,16 @@
 #ifndef RAIL_UDP_STAMPS_H
 #define RAIL_UDP_STAMPS_H
 
-#include <stdint.h>
+#include "../lib/engine.h"
 
-/* When the datagram that was received last came to this host, in ns since 1970; 0 if the kernel
- * doesn't say. The first question makes it take note from then on, which costs nothing else. */
-uint64_t last_stamp(int fd);
+/* The kernel is asked when each datagram came: for a trace. While any socket asks, Linux stamps every
+ * packet that comes to the host, other programs' too. */
+bool is_stamped(const struct launch *launch);
 
-/* Waits until packets are stamped as they come, a second at most. To be called when sockets
- * have asked for stamps, and before a replication, as its own datagrams are counted, too: Linux
- * begins with stamps a little later (net_enable_timestamp leaves that to a kernel thread), and
- * until then says instead when a packet was read. */
+/* Waits until packets are stamped as they come, a second at most. To be called when sockets have
+ * asked for stamps, and before a replication, as its own datagrams are counted, too: Linux begins
+ * with stamps a little later (net_enable_timestamp leaves that to a kernel thread), and until then
+ * says instead when a packet was read. */
 void stamps_await(void);
 
 #endif

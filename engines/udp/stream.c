@@ -19,9 +19,10 @@ static void prepare(struct session *session, const struct trial *trial)
     receiver_group.launch = &session->launch;
     receiver_group.trial = trial;
     receiver_group.fds = session->fds;
+    receiver_group.control = session->control;
     receiver_group.session = session;
     prepare_arrivals(&receiver_group);
-    receiver_group_prepare(&receiver_group);
+    receiver_group_prepare(&receiver_group, true, 0);
 }
 
 static void serve(struct session *session, const struct trial *trial, struct fields *reply)

@@ -47,9 +47,8 @@ static void set_receiver(int fd, const struct launch *launch, struct fields *set
     if (requested && !granted)
         fields_add(settings, "warning", "gro-refused the kernel does not hand over many datagrams "
                                         "at once (UDP_GRO, since Linux 5.0)");
-    if (number_of(launch, "trace") > 0)
+    if (is_stamped(launch))
         set_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1, "time stamps");
-    last_stamp(fd);
 }
 
 /* Options that both ends set; only the first socket reports what was granted: the others get the
@@ -106,8 +105,6 @@ static void open_client_ends(struct client *client, struct fields *settings)
 void open_udp_client(struct client *client, struct fields *settings)
 {
     open_client_ends(client, settings);
-    if (receives_streams(client->launch, false))
-        stamps_await();
     add_place(client->fds[0], settings);
 }
 
@@ -151,7 +148,7 @@ void open_udp_session(struct session *session, struct fields *settings)
         ports[i] = address_port(&address);
         session->fds[i] = fd;
     }
-    if (receives_streams(&session->launch, true))
+    if (is_stamped(&session->launch))
         stamps_await();
     add_place(session->fds[0], settings);
     add_ports(settings, "ports", ports);

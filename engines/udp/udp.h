@@ -4,9 +4,10 @@
 
 #include "../lib/network.h"
 
+#define LARGEST 65507                  /* payload of one send */
 #define COUNT_LIMIT 1000000000000000   /* no replication has that many datagrams */
 #define STALL_NS (10 * NANOSECONDS)    /* no progress for so long is a failure */
-#define DRAIN_NS (NANOSECONDS / 5)     /* silence after which nothing more will come */
+#define DRAIN_NS (NANOSECONDS / 5)     /* of silence, where nothing is known of the path */
 #define WAIT_MS 10                     /* in a call, or for a socket that doesn't block */
 
 /* A way to measure. A row's functions are NULL where it has nothing to do there. */

@@ -116,11 +116,13 @@ function addFilter(table, rows) {
   });
 }
 
+function sortable(table) {
+  const groups = [...table.tBodies].map((body) => [body, [...body.rows]]);
+  const rows = groups.flatMap(([, those]) => those);
+  if (rows.length > 1) addButtons(table, groups);
+  if (rows.length > FEW_ROWS) addFilter(table, rows);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
-  for (const table of document.querySelectorAll("table.sorts")) {
-    const groups = [...table.tBodies].map((body) => [body, [...body.rows]]);
-    const rows = groups.flatMap(([, those]) => those);
-    if (rows.length > 1) addButtons(table, groups);
-    if (rows.length > FEW_ROWS) addFilter(table, rows);
-  }
+  for (const table of document.querySelectorAll("table.sorts")) sortable(table);
 });

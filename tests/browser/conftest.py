@@ -68,7 +68,8 @@ def new_tab(chromium: Browser) -> Iterator[Callable[..., Tab]]:
     def make(**options: object) -> Tab:
         sized = {"viewport": {"width": 1300, "height": 1000}, **options}
         context = chromium.new_context(**sized)  # type: ignore[arg-type]
-        made.append((context, Tab(context)))
+        scripted = bool(sized.get("java_script_enabled", True))
+        made.append((context, Tab(context, scripted=scripted)))
         return made[-1][1]
 
     yield make

@@ -60,6 +60,27 @@ def test_help_names_the_older_tools_options(engines) -> None:
     assert "tcptest -m" in engines.run("tcp", "--help").output
 
 
+@pytest.mark.parametrize(
+    ("engine", "option"),
+    [
+        ("cpu", "--trace-out=arrivals"),
+        ("mem", "--port=4711"),
+        ("disk", "--allow=10.0.0.0/8"),
+        ("tcp", "--plan-hosts=10.0.0.1"),
+        ("udp", "--link-rate=1Gbit/s"),
+        ("udp", "--rank-addresses=10.0.0.1"),
+    ],
+)
+def test_an_option_that_only_other_engines_heed_is_refused(
+    engines, engine: str, option: str
+) -> None:
+    host = ["localhost"] if engine in ("udp", "tcp") else []
+    done = engines.run(engine, "client", *host, option)
+    assert done.status == 2
+    assert f"unknown option '{option.partition('=')[0]}'" in done.errors
+    assert option.partition("=")[0] not in engines.run(engine, "--help").output
+
+
 def test_version_is_printed(engines) -> None:
     assert engines.run("udp", "--version").output == "rail-udp 0.1.0\n"
 

@@ -57,6 +57,22 @@ def test_a_copy_of_the_folder_builds_by_itself(copy: Path) -> None:
     assert _programs(copy / "build") == sorted([*plain, *mpi])
 
 
+def test_programs_are_hardened_as_far_as_the_compiler_can(copy: Path, require) -> None:
+    """By gcc as by clang; a compiler that takes none of it, or does not optimise, still builds."""
+    require(shutil.which("readelf"), "readelf (binutils)")
+    for folder in (copy, deploy_here()):
+        done = subprocess.run(
+            ["readelf", "-hldW", "--dyn-syms", folder / "build/rail-udp"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        words = ("DYN", "GNU_RELRO", "BIND_NOW", "__stack_chk_fail", "__snprintf_chk")
+        assert [word for word in words if word not in done.stdout] == []
+    plain = _make("-n", "-C", ENGINES, "BUILD=/nonexistent", "CC=false", "compiler")
+    assert "FORTIFY" not in plain.stdout
+
+
 def test_what_needs_mpi_is_left_out_where_there_is_none(tmp_path: Path) -> None:
     done = _make("-n", "-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}")
     assert done.returncode == 0

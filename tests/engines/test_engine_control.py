@@ -8,6 +8,7 @@ import resource
 import socket
 import struct
 import time
+from pathlib import Path
 
 import pytest
 from tests.support.wire import HEADER, NONCE, PATIENCE, SEAL, Seals, Wire
@@ -118,8 +119,36 @@ def test_a_thousand_connections_keep_nobody_waiting(engines, wire, engine: str) 
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             crowd[-1].socket.sendall(_frame(Wire.HELLO, b"engine", length=20) * (number % 2))
     _still_honest(engines, server)
-    assert all(peer.hung_up() for peer in crowd)
     for peer in crowd:
+        assert _refused(peer) in (None, "limit-exceeded")
+        peer.close()
+
+
+def _refused(peer: Wire) -> str | None:
+    """Return the code with which the server ends the connection, None if it says nothing."""
+    try:
+        code = peer.expect(Wire.FAILED)["code"]
+    except (EOFError, ConnectionResetError):
+        return None
+    assert peer.hung_up()
+    return code
+
+
+@pytest.mark.usefixtures("many_files")
+def test_five_hundred_strangers_of_another_address_take_few_places(engines, wire) -> None:
+    server = engines.server("udp", "--max-connections=5")
+    crowd = []
+    for number in range(500):
+        address = ("127.0.0.1", server.port)
+        crowd.append(wire(socket.create_connection(address, source_address=("127.0.0.2", 0))))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            crowd[-1].socket.sendall(wire.frame(wire.HELLO, bytes(NONCE)) * (number % 2))
+    assert engines.client(server, *SHORT["udp"], count=1).metrics
+    for number, peer in enumerate(crowd):
+        with contextlib.suppress(AssertionError, EOFError, ConnectionResetError):
+            if number % 2:
+                peer.receive_bytes()  # its challenge
+        assert _refused(peer) == ("limit-exceeded" if number < 495 else None), number
         peer.close()
 
 
@@ -136,7 +165,7 @@ def test_a_wrong_secret_is_refused(engines, given: str) -> None:
 def test_whoever_guesses_secrets_is_refused_each_time_and_in_nobodys_way(
     engines, wire, engine: str
 ) -> None:
-    server = engines.server(engine, RAILGAUGE_SECRET="secret")
+    server = engines.server(engine, "--max-connections=60", RAILGAUGE_SECRET="secret")
     guessing = [wire.to(server.port) for _ in range(50)]
     for number, peer in enumerate(guessing):
         peer.hello(engine, secret=f"secret{number}")
@@ -434,3 +463,100 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
             honest.shutdown(socket.SHUT_WR)
             peer.send(wire.END, sent=1000)
             assert peer.expect(wire.RESULT)["received"] == "1000"
+
+
+# What a server allows.
+
+
+@pytest.mark.parametrize(
+    ("limit", "asked"),
+    [
+        ("--max-duration=1s", "--duration=1001ms"),
+        ("--max-duration=1s", "--warmup=2s"),
+        ("--max-threads=2", "--threads=3"),
+        ("--max-sockbuf=64KiB", "--sockbuf=65537"),
+        ("--max-sockbuf=64KiB", "--server-rcvbuf=1MiB"),
+        ("--max-rate=1Mbit/s", "--rate=2Mbit/s"),
+        ("--max-rate=1Mbit/s", "--rate=0"),
+        ("--max-memory=64MiB", "--trace=10000000"),
+    ],
+)
+def test_what_exceeds_a_limit_is_refused_with_the_option_that_sets_it(
+    engines, limit: str, asked: str
+) -> None:
+    server = engines.server("udp", limit)
+    error = engines.client(server, "--count=20", asked).error
+    assert error["code"] == "limit-exceeded"
+    assert limit.split("=")[0] in error["message"]
+
+
+def test_a_client_within_the_limits_is_served(engines) -> None:
+    limits = ("duration=200ms", "threads=2", "sockbuf=64KiB", "rate=1Gbit/s", "memory=1GiB")
+    server = engines.server("udp", *(f"--max-{limit}" for limit in limits))
+    options = ("--threads=2", "--sockbuf=64KiB", "--rate=10Mbit/s", "--duration=200ms", "--count=9")
+    assert engines.client(server, *options).metrics
+
+
+def test_a_start_beyond_the_longest_replication_is_refused(engines, wire) -> None:
+    peer = _greeted(wire, engines.server("udp", "--max-duration=10s"))
+    peer.send(wire.SETUP)
+    peer.expect(wire.SETTINGS)
+    peer.send(wire.START, **START | {"duration": 11})
+    assert peer.expect(wire.FAILED)["code"] == "limit-exceeded"
+
+
+def test_clients_come_from_allowed_addresses_only(engines) -> None:
+    error = engines.client(
+        engines.server("udp", "--allow=10.1.0.0/16,127.0.0.2"), "--count=9"
+    ).error
+    assert error["code"] == "not-allowed"
+    for allowed in ("127.0.0.1", "10.1.0.0/16,127.0.0.0/31", "fd00::/8,0.0.0.0/0"):
+        assert engines.client(engines.server("udp", f"--allow={allowed}"), "--count=9").metrics
+    for wrong in ("10.1.0.0/33", "10.1/16", "host", "10.1.0.0/", "10.1.0.0/8x", ","):
+        done = engines.run("udp", "server", "--json", "--port=0", f"--allow={wrong}")
+        assert (done.error["code"], "--allow" in done.error["message"]) == ("bad-parameter", True)
+
+
+def test_without_a_secret_a_server_is_for_its_own_host(engines, wire) -> None:
+    port = engines.server("udp").port
+    with pytest.raises(ConnectionRefusedError):
+        wire.to(port, "127.0.0.2")
+    for options in (["--bind=0.0.0.0"], ["--bind=::"], ["--open=::", "--bind=::1"]):
+        done = engines.run("udp", "server", "--json", "--port=0", *options)
+        assert (done.error["code"], "--open" in done.error["message"]) == ("bad-parameter", True)
+    server = engines.server("udp", "--open=0.0.0.0")
+    assert server.event()["code"] == "open-server"
+    assert engines.client(server, "--count=9", host="127.0.0.2").metrics
+    assert engines.server("udp", "--bind=::", RAILGAUGE_SECRET="secret").port
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_so_many_clients_are_served_at_once_as_the_server_is_told(engines, engine: str) -> None:
+    server = engines.server(engine, "--clients=3", "--once")
+    options = ("--replications=1", *SHORT[engine][1:])
+    long = [engines.start_client(server, "--duration=3s", *options) for _ in range(3)]
+    assert engines.client(server, *SHORT[engine]).error["code"] == "busy"
+    for client in long:
+        assert client.finish().metrics
+    assert server.finish().status == 0
+
+
+def test_a_server_gives_up_files_and_programs_before_it_hears_anybody(
+    engines, wire, probe, require, tmp_path: Path
+) -> None:
+    """Of the kernel's files it keeps those that its engines read."""
+    own = tmp_path / "own"
+    own.write_text("")
+    kept = ["open /proc/meminfo", "open /proc/sys/net/ipv4/tcp_rmem", "write /dev/null"]
+    lost = [f"open {own}", f"write {own}", "open /etc/passwd", "open /proc/self/environ"]
+    lost += ["run /bin/true", f"write {tmp_path}/new"]
+    told = probe("confine_probe", "".join(f"{line}\n" for line in (*kept, *lost))).split()
+    require("no" in told, "Landlock in the kernel")
+    assert told == ["yes"] * len(kept) + ["no"] * len(lost)
+    server = engines.server("udp")
+    peer = _greeted(wire, server)
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+    for pid in (server.pid, *children):
+        assert "NoNewPrivs:\t1" in Path(f"/proc/{pid}/status").read_text()
+    assert len(children) == 1
+    peer.close()

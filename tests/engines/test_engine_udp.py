@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
+import time
 
 import pytest
+from tests.support.wire import PATIENCE
 
 HOSTS = ["127.0.0.1", "::1"]
 # Where datagrams have room for a number, and where the kernel counts each of them.
@@ -22,7 +26,7 @@ def _declared(engines, mode: str) -> set[str]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> None:
-    done = engines.client(engines.server("udp"), host=host, count=3)
+    done = engines.client(engines.server("udp", f"--bind={host}"), host=host, count=3)
     assert [e["replication"] for e in done.of("replication")] == [1, 2, 3]
     assert done.of("done") == [{"event": "done", "replications": 3}]
     for m in done.metrics:
@@ -40,7 +44,8 @@ def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> N
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
-    done = engines.client(engines.server("udp"), "--mode=latency", "--datagram=64", host=host)
+    server = engines.server("udp", f"--bind={host}")
+    done = engines.client(server, "--mode=latency", "--datagram=64", host=host)
     for m in done.metrics:
         assert set(m) == _declared(engines, "latency")
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
@@ -117,6 +122,40 @@ def test_drops_of_datagrams_held_together_are_counted_as_datagrams(
         assert m["lost_packets"] > 0 or mode == "bidirectional"
 
 
+def _is_stamped() -> bool:
+    """Whether this host's kernel stamps packets as they come, although their socket didn't ask."""
+    stamps = 35  # SO_TIMESTAMPNS, whose notes have the same number
+    with socket.socket(type=socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        probe.connect(probe.getsockname())
+        probe.send(b"x")
+        time.sleep(0.02)
+        lain = time.time() - 0.01
+        probe.setsockopt(socket.SOL_SOCKET, stamps, 1)
+        _, ((_, _, note),), _, _ = probe.recvmsg(1, 64)
+    seconds, nanoseconds = struct.unpack("qq", note)
+    return bool(seconds + nanoseconds / 1e9 < lain)
+
+
+def _becomes(stamped: bool, patience: float = PATIENCE) -> bool:
+    end = time.monotonic() + patience
+    while _is_stamped() != stamped:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_only_a_trace_has_the_host_stamp_every_packet(engines, require) -> None:
+    require(_becomes(stamped=False), "no other program that has packets stamped")
+    server = engines.server("udp")
+    client = engines.start_client(server, "--rate=100kbit/s")
+    assert _becomes(stamped=False)
+    client.stop()
+    engines.start_client(server, "--rate=100kbit/s", "--trace=10")
+    assert _becomes(stamped=True)
+
+
 def test_warmup_comes_first_and_is_marked(engines) -> None:
     done = engines.client(engines.server("udp"), "--warmup=50ms", count=2)
     marks = [(e["replication"], e["warmup"]) for e in done.of("replication")]
@@ -136,7 +175,9 @@ def test_settings_tell_what_both_kernels_granted(engines) -> None:
 
 def test_traffic_class_is_set_on_ipv6(engines) -> None:
     options = ("--tos=184", "--count=10", "--ip=6")
-    settings = engines.client(engines.server("udp"), *options, host="::1", count=1).settings
+    settings = engines.client(
+        engines.server("udp", "--bind=::1"), *options, host="::1", count=1
+    ).settings
     assert settings["client"]["tos"] == settings["server"]["tos"] == 184
     assert settings["client"]["address"] == "::1"
 

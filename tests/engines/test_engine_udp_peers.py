@@ -8,10 +8,13 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support import wire_lab
 from tests.support.stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
+from tests.support.wire_lab import Lab
 
 from railgauge.base import trace as traces
 
@@ -31,12 +34,71 @@ def test_a_receiver_that_gets_its_cpu_late_does_not_time_how_fast_it_catches_up(
     session = int(children)
     os.kill(session, signal.SIGSTOP)
     for number in range(20):
-        client.sockets[0].send(datagram(number))
+        sent_at = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        client.sockets[0].send(datagram(number, sent_at=sent_at))
         time.sleep(0.02)
     os.kill(session, signal.SIGCONT)
     _, fields = client.end(20)
     assert fields["received"] == "20"
     assert 0.35 < float(fields["elapsed"]) < 5  # 19 times 0.02 s, and not some microseconds
+
+
+@pytest.mark.parametrize("lie", [2**64 - 1, 10**18, -1])
+def test_send_times_that_cannot_be_do_not_count(engines, lie: int) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100)
+    client.start()
+    before = time.monotonic()
+    for number in range(5):
+        client.sockets[0].send(datagram(number, sent_at=(10**9 + number * lie) % 2**64))
+        time.sleep(0.01)
+    _, fields = client.end(5)
+    assert 0.03 < float(fields["elapsed"]) < time.monotonic() - before
+
+
+# The end.
+
+
+@pytest.fixture
+def lab(folder: Path, require: Callable[[object, str], None]) -> Iterator[Lab]:
+    yield from wire_lab.lab_fixture(folder, require, "auto")
+
+
+@pytest.mark.parametrize("delay", ["1ms", "50ms", "300ms"])
+def test_what_comes_late_on_a_path_with_losses_is_not_lost(engines, lab: Lab, delay: str) -> None:
+    options = (f"--delay={delay}", "--loss=every:7", "--loss-of=udp", "--direction=left-to-right")
+    with lab.joined(*options) as relay:
+        server = engines.server("udp", prefix=("ip", "netns", "exec", lab.right))
+        with lab.inside(lab.left):
+            client = StreamClient(server.port, host=wire_lab.RIGHT, datagram=100)
+            client.start()
+        (stream,) = client.sockets
+        for number in range(40):
+            stream.send(datagram(number))
+        client.wire.send(client.wire.END, sent=41)
+        if delay == "300ms":
+            time.sleep(0.25)  # by another path it would have come so much later
+        stream.send(datagram(40))
+        _, fields = client.wire.receive()
+        lost = relay.counts()["left_to_right"]["lost"]
+    assert (int(fields["received"]), lost) == (36, 5)
+    assert float(fields["drain_time"]) > 4 * float(delay[:-2]) / 1e3
+
+
+def test_a_short_path_is_waited_for_as_long_as_its_gaps_have_shown(engines) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100)
+    waits = []
+    for replication in range(1, 9):  # a busy machine makes gaps of its own, but not always
+        client.start(replication)
+        for number in range(9):
+            client.sockets[0].send(datagram(number))
+        waits.append(float(client.end(10)[1]["drain_time"]))
+    assert 0.05 <= min(waits) < 0.15
+    client.start(9)
+    for number in range(2):
+        client.sockets[0].send(datagram(number))
+        time.sleep(0.06)
+    _, fields = client.end(3)
+    assert float(fields["drain_time"]) >= 0.11  # twice the gap
 
 
 # What a server counts.

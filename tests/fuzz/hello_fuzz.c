@@ -41,7 +41,7 @@ static void check_welcome(const struct pending *client)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct engine engine = {.name = "udp"};
-    static struct launch launch = {.engine = &engine, .secret = "open sesame"};
+    static const struct launch launch = {.engine = &engine, .secret = "open sesame"};
     static struct server server = {.launch = &launch};
     struct pending *client = &server.clients[0];
     int ends[2];

@@ -31,10 +31,11 @@ static void set_up(void *message)
 
 static void start(void *message)
 {
-    struct trial trial = take_trial(message);
+    static const struct launch launch = {.engine = &engine, .limits = {[LIMIT_DURATION] = 3600}};
+    struct trial trial = take_trial(&launch, message);
     struct fields again;
     int ports[MAX_THREADS];
-    must(trial.number >= 0 && trial.duration >= 0 && trial.duration <= 86400);
+    must(trial.number >= 0 && trial.duration >= 0 && trial.duration <= 3600);
     for (int i = 0; i < MAX_THREADS; i++)
         must(trial.ports[i] >= 0 && trial.ports[i] <= 65535);
     fields_clear(&again);

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import jsonschema
 import pytest
-from tests.support import command_line
+from tests.support import ROOT, command_line
 
 T = TypeVar("T")
 QUICK = """\
@@ -130,6 +131,35 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
         ("stream", "loop", "here", "here", 4),
     ]
     assert all(row[5] > 0 for row in rows)
+
+
+def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(QUICK.replace("duration: 0.1s", "duration: 0.02s"))
+    done = railgauge(folder, "run", "plan.yaml", "--json", "--log", "run.log")
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    validator = jsonschema.Draft202012Validator(
+        json.loads((ROOT / "schema" / "run_event.schema.json").read_text())
+    )
+    for event in events:
+        validator.validate(event)
+        assert event["run"] == 1
+    assert Counter(event["event"] for event in events) == {
+        "run": 1,
+        "case": 6,
+        "replication": 6,
+        "finished": 1,
+    }
+    assert (events[0]["event"], events[0]["replications"]) == ("run", 6)
+    assert (events[-1]["event"], events[-1]["measured"]) == ("finished", 6)
+    (folder / "plan.yaml").unlink()
+    again = railgauge(folder, "resume", "latest", "--json", "--log", "run.log", "--verbose")
+    assert [json.loads(line)["event"] for line in again.stdout.splitlines()] == ["finished"]
+    lines = (folder / "run.log").read_text().splitlines()
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", line) for line in lines)
+    assert [f"{count}/6" for count in range(1, 7)] == [
+        line.split()[1] for line in lines if re.search(r" [1-6]/6 (stream|ping) ", line)
+    ]
 
 
 def test_what_both_kernels_granted_is_stored_with_each_launch(folder: Path) -> None:

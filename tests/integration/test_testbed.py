@@ -76,7 +76,8 @@ def test_a_link_loses_exactly_what_its_pattern_says(box: Box, engines: str) -> N
     )
     address = box.up()["hosts"]["b"]["address"]
     a, b = (NetnsTransport(name, box.namespace(name)) for name in "ab")
-    server = b.start([f"{engines}/rail-udp", "server", "--port", "5999", "--once", "--json"])
+    open_server = ["server", "--open=::", "--port", "5999", "--once", "--json"]
+    server = b.start([f"{engines}/rail-udp", *open_server])
     server.read_line(60)
     client = a.start(
         [

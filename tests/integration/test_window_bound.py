@@ -60,7 +60,7 @@ def _events(client: Process) -> list[dict[str, Any]]:
 def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[str, float], int]:
     """Measure once; return the metrics and the largest window that ss saw meanwhile."""
     near, far = (NetnsTransport(name, box.namespace(name)) for name in ("gw", "hh"))
-    server = far.start([engine, "server", "--port", "5997", "--once", "--json"])
+    server = far.start([engine, "server", "--open=::", "--port", "5997", "--once", "--json"])
     server.read_line(60)
     client = near.start(
         [

@@ -79,7 +79,8 @@ def railgauge(folder: Path, *arguments: str) -> None:
 class Tab:
     """A browser's tab, and whatever its pages said, asked for or ran against the rules."""
 
-    def __init__(self, context: BrowserContext) -> None:
+    def __init__(self, context: BrowserContext, *, scripted: bool = True) -> None:
+        self.scripted = scripted
         self.page: Page = context.new_page()
         self.asked: list[str] = []
         self.said: list[str] = []
@@ -92,10 +93,19 @@ class Tab:
         self.said.append(f"dialog: {message}")
 
     def open(self, path: Path) -> Page:
-        """Open the file, which must ask for nothing but itself, and be silent."""
+        """Open the file, which must be silent and ask for nothing but itself and its data."""
         self.asked.clear()
         self.page.goto(path.as_uri(), wait_until="load")
-        assert self.asked == [path.as_uri()]
+        main = self.page.locator("main[data-top]")
+        data = ""
+        if main.count():
+            data = (
+                (path.parent / (main.get_attribute("data-top") or "") / "data").resolve().as_uri()
+            )
+            if self.scripted:
+                self.page.wait_for_selector("main[data-drawn]", state="attached")
+        assert self.asked[0] == path.as_uri()
+        assert all(data and asked.startswith(data) for asked in self.asked[1:])
         return self.page
 
     def picture(self, name: str) -> None:

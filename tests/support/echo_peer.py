@@ -22,8 +22,8 @@ def at_once(_: int, message: bytes) -> list[tuple[float, bytes]]:
 
 
 class EchoPeer:
-    """One client's server of one replication, on so many streams; a TCP stream's first message is
-    not timed, and answered at once.
+    """One client's server of one replication, on so many streams; a stream's first message is not
+    timed, and answered at once.
 
     received: how many messages came on each stream; clients: the ports that they came from.
     """
@@ -104,13 +104,17 @@ class EchoPeer:
         connection.sendall(greeting)
         return int.from_bytes(greeting[8:], "big"), connection
 
+    def _answer(self, number: int, message: bytes) -> list[tuple[float, bytes]]:
+        timed = self.received[number] - 2
+        return at_once(0, message) if timed < 0 else self.answer(timed, message)
+
     def _echo_datagrams(self, number: int, stream: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
                 message, client = stream.recvfrom(65536)
                 self.clients.add(client[1])
                 self.received[number] += 1  # before the client can be through
-                for wait, back in self.answer(self.received[number] - 1, message):
+                for wait, back in self._answer(number, message):
                     time.sleep(wait)
                     stream.sendto(back, client)
 
@@ -119,8 +123,6 @@ class EchoPeer:
         with stream:
             while message := stream.recv(self.size, socket.MSG_WAITALL):
                 self.received[number] += 1
-                first = self.received[number] == 1
-                answer = at_once if first else self.answer
-                for wait, back in answer(self.received[number] - 2, message):
+                for wait, back in self._answer(number, message):
                     time.sleep(wait)
                     stream.sendall(back)

@@ -199,7 +199,8 @@ class Engines:
     def server(
         self, engine: str, *arguments: object, prefix: tuple[str, ...] = (), **env: str
     ) -> Server:
-        argv = self.argv(engine, "server", "--json", "--port=0", *arguments)
+        elsewhere = ["--open=::"] if prefix and engine in ("udp", "tcp") else []
+        argv = self.argv(engine, "server", "--json", "--port=0", *elsewhere, *arguments)
         server = Server(argv, prefix, **env)
         self.running.append(server)
         return server

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -70,6 +70,20 @@ def make_database(folder: Path, name: str, template: str = "template0") -> str:
         connection.autocommit = True
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     return f"postgresql+psycopg://railgauge@/{name}?host={folder}"
+
+
+def kill_backends(folder: Path, database: str) -> int:
+    """Kill the server's processes for the database; return how many, none while it starts."""
+    try:
+        with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
+            query = "SELECT pid FROM pg_stat_activity WHERE datname = %s"
+            pids = [pid for (pid,) in connection.execute(query, [database])]
+    except psycopg.OperationalError:
+        return 0
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return len(pids)
 
 
 def _await(folder: Path) -> None:

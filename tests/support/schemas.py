@@ -14,7 +14,9 @@ from pathlib import Path
 from sqlalchemy import create_engine
 
 from railgauge.lab.testbed.testbed_model import Testbed
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.catalogue.external_model import ExternalEngine
+from railgauge.plan.engine_schema import add_engines
 from railgauge.plan.model import HostsFile, Plan
 from railgauge.plan.validation import StrictModel
 from railgauge.report.definition.definition_model import Spec
@@ -39,7 +41,10 @@ def schema_file(name: str) -> str:
     model, title = _MODELS[name]
     schema = model.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["$id"] = f"urn:railgauge:{name}"
     schema["title"] = title
+    if model is Plan:
+        add_engines(schema, load_catalogue())
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 

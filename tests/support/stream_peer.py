@@ -49,8 +49,9 @@ class Stream(socket.socket):
 class StreamClient:
     """A client that sends what it is told to, to a server of the engine."""
 
-    def __init__(self, server_port: int, **setup: object) -> None:
-        self.wire = Wire.to(server_port)
+    def __init__(self, server_port: int, host: str = "127.0.0.1", **setup: object) -> None:
+        self.host = host
+        self.wire = Wire.to(server_port, host)
         self.wire.hello("udp")
         self.wire.expect(Wire.WELCOME)
         self.wire.send(Wire.SETUP, **setup)
@@ -62,8 +63,7 @@ class StreamClient:
         """Begin a replication, with sockets of its own."""
         self.sockets = [Stream(type=socket.SOCK_DGRAM) for _ in self.ports]
         for one, port in zip(self.sockets, self.ports, strict=True):
-            one.bind(("127.0.0.1", 0))
-            one.connect(("127.0.0.1", port))
+            one.connect((self.host, port))
             one.settimeout(PATIENCE)
         ports = ",".join(str(one.getsockname()[1]) for one in self.sockets)
         start = {"number": number, "duration": duration, "count": count}

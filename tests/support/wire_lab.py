@@ -152,18 +152,24 @@ class Lab:
             assert time.monotonic() < end
             time.sleep(0.01)
 
-    def open_socket(
-        self, namespace: str, family: int, kind: int, protocol: int = 0
-    ) -> socket.socket:
-        """Open a socket in the namespace; this thread is back where it was afterwards."""
+    @contextlib.contextmanager
+    def inside(self, namespace: str) -> Iterator[None]:
+        """Put this thread into the namespace, where sockets are opened; and back afterwards."""
         library = ctypes.CDLL(None, use_errno=True)
         with Path("/proc/thread-self/ns/net").open() as home:
             with Path(f"/run/netns/{namespace}").open() as place:
                 assert library.setns(place.fileno(), 0) == 0, os.strerror(ctypes.get_errno())
             try:
-                made = socket.socket(family, kind, protocol)
+                yield
             finally:
                 assert library.setns(home.fileno(), 0) == 0
+
+    def open_socket(
+        self, namespace: str, family: int, kind: int, protocol: int = 0
+    ) -> socket.socket:
+        """Open a socket in the namespace."""
+        with self.inside(namespace):
+            made = socket.socket(family, kind, protocol)
         made.settimeout(PATIENCE)
         return made
 

@@ -89,7 +89,7 @@ def four_digits(size: float) -> int:
 
 
 @lru_cache
-def _ladder(base: str) -> tuple[tuple[float, str], ...]:
+def ladder(base: str) -> tuple[tuple[float, str], ...]:
     """Return the units that values of `base` are shown in: how much one is, and its name."""
     return (
         tuple((DISPLAY[unit][1], unit) for unit in _LADDERS[base])
@@ -99,9 +99,8 @@ def _ladder(base: str) -> tuple[tuple[float, str], ...]:
 
 
 def _fitting(base: str, size: float) -> str:
-    ladder = _ladder(base)
-    name = ladder[0][1]
-    for least, unit in ladder:
+    name = ladder(base)[0][1]
+    for least, unit in ladder(base):
         if size < least:
             break
         name = unit

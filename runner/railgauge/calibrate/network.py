@@ -11,7 +11,7 @@ from functools import partial
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.calibrate.idle_states import longest_wake_up
-from railgauge.calibrate.packets import Stream, recording
+from railgauge.calibrate.packets import Stream, recording, timed_round_trips
 from railgauge.calibrate.rig import (
     INTERFACE,
     LINK,
@@ -204,13 +204,11 @@ def _round_trips(pair: Rig, check: CertificateCheck, *, wake_up: float) -> Certi
     settings = f"mode: latency, count: {_ROUND_TRIPS}, datagram: 64, poll: busy"
     with recording(pair.transport(SENDER), INTERFACE) as record:
         measured = pair.measure(_test("udp", settings, REPLICATIONS))
-    values, trips = measured.values("rtt_mean"), record.round_trips()
-    if len(trips) != len(values) * _ROUND_TRIPS:
+    values = measured.values("rtt_mean")
+    trips = timed_round_trips(record.round_trips(), len(values), _ROUND_TRIPS)
+    if len(trips) != len(values):
         return without_value(check, measured.reason or "some round trips took more than a packet")
-    truths = [
-        statistics.mean(trips[first : first + _ROUND_TRIPS])
-        for first in range(0, len(trips), _ROUND_TRIPS)
-    ]
+    truths = [statistics.mean(replication) for replication in trips]
     return compared(check, values, truths, trip_budget(measured, wake_up), measured.reason)
 
 

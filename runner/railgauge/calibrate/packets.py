@@ -112,6 +112,17 @@ def round_trips(rows: NDArray[np.int64]) -> list[float]:
     return [float(trip) for trip in (replies[trips, 0] - requests[trips, 0]) / 1e9]
 
 
+def timed_round_trips(trips: list[float], replications: int, count: int) -> list[list[float]]:
+    """Return each replication's `count` round trips, without the first, which engines don't time.
+
+    Empty if there are not exactly so many.
+    """
+    whole = count + 1
+    if len(trips) != replications * whole:
+        return []
+    return [trips[first + 1 : first + whole] for first in range(0, len(trips), whole)]
+
+
 def numbered_streams(
     rows: NDArray[np.int64], payload: int, *, left: bool
 ) -> list[NDArray[np.int64]]:

@@ -29,7 +29,7 @@ from railgauge.calibrate.interface_counters import (
     idle_share,
 )
 from railgauge.calibrate.network import trip_budget
-from railgauge.calibrate.packets import recording
+from railgauge.calibrate.packets import recording, timed_round_trips
 from railgauge.calibrate.rig import RigResult
 from railgauge.calibrate.uncertainty import compared, counted, without_value
 
@@ -274,14 +274,12 @@ def _round_trips(measurement: PairMeasurement, check: CertificateCheck) -> Certi
     interface = _interface(pair.client)
     with recording(pair.client.transport, interface, python=_PYTHON, slots=_RECORDED) as record:
         measured = pair.measure(_tests(pair, "udp", settings, "on"))
-    values, trips = measured.values("rtt_mean"), record.round_trips(_TRIP_BYTES)
-    if len(trips) != len(values) * _ROUND_TRIPS:
-        scarce = f"{len(values)} × {_ROUND_TRIPS} round trips, and {len(trips)} recorded"
+    values, recorded = measured.values("rtt_mean"), record.round_trips(_TRIP_BYTES)
+    trips = timed_round_trips(recorded, len(values), _ROUND_TRIPS)
+    if len(trips) != len(values):
+        scarce = f"{len(values)} × {_ROUND_TRIPS + 1} round trips, and {len(recorded)} recorded"
         return without_value(check, measured.reason or scarce)
-    truths = [
-        statistics.mean(trips[first : first + _ROUND_TRIPS])
-        for first in range(0, len(trips), _ROUND_TRIPS)
-    ]
+    truths = [statistics.mean(replication) for replication in trips]
     if not truths:
         return without_value(check, measured.reason or "no round trip was measured")
     check = replace(check, limit=check.limit + _ROUND_TRIP_SHARE * statistics.mean(truths))

@@ -46,6 +46,7 @@ _COMMANDS = {
     "doctor": ("doctor", "doctor", "Tell whether hosts, and the ways between them, are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),
     "engines": ("engines", "engines", "List the engines, or one's parameters and metrics."),
+    "schema": ("schemas", "schema", "Print a JSON Schema, such as a plan's."),
     "completion": ("completion", "completion", "Print a shell's completion script."),
 }
 
@@ -79,7 +80,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="railgauge")
+@click.version_option(__version__, "-V", "--version", prog_name="railgauge")
 def cli() -> None:
     """Measure how fast a cluster's machines talk to one another, from plans kept in git."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,55 @@ if TYPE_CHECKING:
     from railgauge.store import Store
 
 LATEST = "latest"
+
+
+def complete_engines(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the engines, with what each measures."""
+    from railgauge.plan.catalogue import load_catalogue
+
+    engines = load_catalogue().engines
+    return _items({name: engine.summary for name, engine in engines.items()}, incomplete)
+
+
+def complete_baselines(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the baselines of the database."""
+    return _items(
+        _stored(ctx, lambda store: {entry.name: entry.description for entry in store.baselines()}),
+        incomplete,
+    )
+
+
+def complete_runs(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the runs of the database, the newest first."""
+    runs = _stored(ctx, lambda store: {str(run.id): run.plan for run in reversed(store.runs())})
+    return _items({LATEST: "the latest run", **runs}, incomplete)
+
+
+def complete_selections(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return what can be compared: baselines and runs."""
+    return [
+        *complete_baselines(ctx, param, incomplete),
+        *complete_runs(ctx, param, incomplete),
+    ]
+
+
+def _stored(ctx: click.Context, ask: Callable[[Store], dict[str, str]]) -> dict[str, str]:
+    """Return what the database says, nothing where that can't be read."""
+    try:
+        from railgauge.store import Store
+
+        with Store.open(ctx.params["where"], create=False) as store:
+            return ask(store)
+    except RailgaugeError:
+        return {}
 
 
 def latest_run(store: Store) -> int:
@@ -44,15 +94,8 @@ class RunNumber(click.types.IntParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the runs of the database, the newest first."""
-        try:
-            from railgauge.store import Store
-
-            with Store.open(ctx.params.get("where") or "railgauge.db", create=False) as store:
-                plans = {str(run.id): run.plan for run in reversed(store.runs())}
-        except RailgaugeError:
-            return []
-        return _items({LATEST: "the latest run", **plans}, incomplete)
+        """See `complete_runs`."""
+        return complete_runs(ctx, param, incomplete)
 
 
 class ShippedFile(click.Path):

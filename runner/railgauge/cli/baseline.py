@@ -8,7 +8,7 @@ from dataclasses import asdict
 import click
 
 from railgauge.base.characters import visible
-from railgauge.cli.argument_types import RunNumber
+from railgauge.cli.argument_types import RunNumber, complete_baselines
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -22,7 +22,7 @@ def baseline() -> None:
 
 
 @baseline.command("set")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_baselines)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=RunNumber())
 @click.option("--description", default="", metavar="TEXT", help="What these runs are.")
 @click.option("--replace", is_flag=True, help="Put these runs in the place of the name's others.")
@@ -61,7 +61,7 @@ def list_command(where: str, as_json: bool) -> None:
 
 
 @baseline.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_baselines)
 @database
 @as_json
 def show_command(name: str, where: str, as_json: bool) -> None:
@@ -79,7 +79,7 @@ def show_command(name: str, where: str, as_json: bool) -> None:
 
 
 @baseline.command("drop")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_baselines)
 @database
 def drop_command(name: str, where: str) -> None:
     """Forget the baseline NAME; its runs stay."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from railgauge.cli.argument_types import complete_selections
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database, metrics
 from railgauge.cli.output_files import check_folder, write
@@ -19,8 +20,8 @@ from railgauge.store import Store
 
 
 @click.command()
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.argument("before", metavar="A", shell_complete=complete_selections)
+@click.argument("after", metavar="B", shell_complete=complete_selections)
 @click.option("--plan", default="", metavar="NAME", help="Only runs of this plan count.")
 @click.option("--all", "list_all", is_flag=True, help="List what is the same, too.")
 @click.option(

@@ -11,12 +11,13 @@ import click
 
 from railgauge.base.errors import InputError
 from railgauge.base.suggestion import suggest
+from railgauge.cli.argument_types import complete_engines
 from railgauge.cli.options import as_json
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_engines)
 @as_json
 def engines(name: str | None, as_json: bool) -> None:
     """List the engines, or the parameters and metrics of the engine NAME."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import click
 
 from railgauge.base.errors import EnvironmentFailedError, InterruptedRunError
-from railgauge.cli.argument_types import ShippedFile
+from railgauge.cli.argument_types import ShippedFile, complete_selections
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.notifying import command_line, notify
 from railgauge.cli.options import (
@@ -27,6 +27,7 @@ from railgauge.cli.options import (
 )
 from railgauge.cli.output_files import check_folder, write
 from railgauge.cli.running import request_of
+from railgauge.cli.settings import setting
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.verdicts.github import workflow_commands
@@ -62,7 +63,10 @@ class _Outcome(NamedTuple):
 @click.argument("plan", type=ShippedFile("plans"))
 @hosts
 @click.option(
-    "--baseline", metavar="NAME", help="What to compare with.  [default: the plan's name]"
+    "--baseline",
+    metavar="NAME",
+    shell_complete=complete_selections,
+    help="What to compare with.  [default: the plan's name]",
 )
 @click.option("--set-missing", is_flag=True, help="Without a baseline yet, this run becomes it.")
 @click.option(
@@ -78,6 +82,7 @@ class _Outcome(NamedTuple):
 @click.option(
     "--notify",
     "notify_command",
+    default=setting("notify"),
     metavar="COMMAND",
     help="Run COMMAND with the summary on its standard input.",
 )

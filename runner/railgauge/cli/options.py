@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from railgauge.base.units import parse_time
+from railgauge.cli.settings import setting
 from railgauge.schedulers.scheduler import MARGIN
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -19,8 +20,8 @@ database = click.option(
     "where",
     is_eager=True,  # Where `latest` is looked up.
     envvar="RAILGAUGE_DB",
-    default="railgauge.db",
-    show_default=True,
+    default=setting("db", "railgauge.db"),
+    show_default="railgauge.db",
     metavar="PATH-or-URL",
     help="The database (also RAILGAUGE_DB): an SQLite file or an SQLAlchemy URL.",
 )
@@ -36,8 +37,8 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
 wait = click.option(
     "--wait",
     envvar="RAILGAUGE_WAIT",
-    default="0s",
-    show_default=True,
+    default=setting("wait", "0s"),
+    show_default="0s",
     metavar="TIME",
     callback=_seconds,
     help="Where another run has a host (also RAILGAUGE_WAIT): wait so long for its end.",
@@ -90,8 +91,8 @@ keep_going = click.option(
 margin = click.option(
     "--margin",
     envvar="RAILGAUGE_MARGIN",
-    default=f"{MARGIN:g}s",
-    show_default=True,
+    default=setting("margin", f"{MARGIN:g}s"),
+    show_default=f"{MARGIN:g}s",
     metavar="TIME",
     callback=_seconds,
     help="In a Slurm job (also RAILGAUGE_MARGIN): end this long before its time is over.",
@@ -99,6 +100,7 @@ margin = click.option(
 hosts = click.option(
     "--hosts",
     type=click.Path(path_type=Path),
+    default=setting("hosts"),
     metavar="FILE",
     help="A hosts file in place of the plan's own hosts or hosts file.",
 )

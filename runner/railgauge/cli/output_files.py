@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TextIO
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
 
@@ -14,10 +15,22 @@ def check_folder(*files: Path | None) -> None:
             raise InputError(f"there is no folder {file.parent} to write {file.name} into")
 
 
+def opened_to_add(file: Path) -> TextIO:
+    """Return the file, open for text at its end; EnvironmentFailedError where that fails."""
+    try:
+        return file.open("a", encoding="utf-8")
+    except OSError as error:
+        raise _failed(file, error) from error
+
+
 def write(file: Path, text: str, *, append: bool = False) -> None:
     """Write the text, or add it at the end; EnvironmentFailedError where that fails."""
     try:
         with file.open("a" if append else "w", encoding="utf-8") as stream:
             stream.write(text)
     except OSError as error:
-        raise EnvironmentFailedError(f"can't write {file}: {error.strerror}") from error
+        raise _failed(file, error) from error
+
+
+def _failed(file: Path, error: OSError) -> EnvironmentFailedError:
+    return EnvironmentFailedError(f"can't write {file}: {error.strerror}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from railgauge.base.errors import FileProblems, Problem
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
 from railgauge.engine.patience import patience_for
@@ -22,20 +23,34 @@ from railgauge.stats import FEWEST
 
 
 @click.command()
-@click.argument("plan", type=ShippedFile("plans"))
+@click.argument("plans", metavar="PLAN...", nargs=-1, required=True, type=ShippedFile("plans"))
 @hosts
 @database
 @allow_large
 @as_json
-def check(plan: Path, hosts: Path | None, where: str, allow_large: bool, as_json: bool) -> None:
-    """Validate PLAN and say what it would run and how long that takes.
+def check(
+    plans: tuple[Path, ...], hosts: Path | None, where: str, allow_large: bool, as_json: bool
+) -> None:
+    """Validate each PLAN and say what it would run and how long that takes.
 
     Where the database has a run of the plan, its launches tell how long each case takes.
 
     Every mistake is told at once, as file:line:column: what is wrong and what to write instead.
     Nothing is started on any host.
     """
-    loaded = load_plan(plan, hosts=hosts)
+    if as_json and len(plans) > 1:
+        raise click.UsageError("--json is of one plan: name one")
+    problems: list[Problem] = []
+    for plan in plans:
+        try:
+            _check(load_plan(plan, hosts=hosts), where, allow_large=allow_large, as_json=as_json)
+        except FileProblems as error:
+            problems += error.problems
+    if problems:
+        raise FileProblems(problems)
+
+
+def _check(loaded: LoadedPlan, where: str, *, allow_large: bool, as_json: bool) -> None:
     tests = expand(loaded, allow_large=allow_large)
     earlier = observed_in(where, loaded)
     least, most = amounts(loaded, tests, earlier.seconds)

@@ -12,6 +12,7 @@ from railgauge.base.errors import InputError
 from railgauge.base.suggestion import suggest_or_list
 from railgauge.cli.argument_types import RunNumber, ShippedFile, latest_run
 from railgauge.cli.options import database
+from railgauge.cli.settings import setting
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
@@ -39,14 +40,15 @@ picture_terminal = click.option(
 @click.option(
     "--spec",
     type=ShippedFile("reports"),
+    default=setting("spec"),
     metavar="NAME-or-FILE",
     help="What to show: a shipped report or a file; by default a table for each test.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=Path("report"),
-    show_default=True,
+    default=setting("report", "report"),
+    show_default="report",
     metavar="DIR",
     help="The folder for index.html, the .tex, .csv and .txt files and the figures.",
 )

@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
+from railgauge.cli.output_files import opened_to_add
 from railgauge.cli.tables import default_text
+from railgauge.run.event_lines import EventLines
+from railgauge.run.execution import Observer
 from railgauge.run.job import Finished, Request
 from railgauge.run.pipeline import execute, read
-from railgauge.run.progress import observer_for
+from railgauge.run.progress import PlainProgress, observer_for
 from railgauge.run.stopping import unsettled_lines
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _followed(command: _F) -> _F:
+    """Add the options by which a run is followed."""
+    for option in (
+        click.option("-v", "--verbose", is_flag=True, help="Print a line for each replication."),
+        click.option(
+            "--log",
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Add to FILE what happens, a line for each replication, with the time (UTC).",
+        ),
+        click.option(
+            "--json",
+            "as_json",
+            is_flag=True,
+            help="Print JSON, an object a line as it happens (see docs/cli.md).",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -27,6 +56,7 @@ from railgauge.run.stopping import unsettled_lines
 @wait
 @keep_going
 @labels
+@_followed
 def run(**options: Any) -> int:
     """Run PLAN: check it, reach its hosts, measure, store each replication, print the table.
 
@@ -41,6 +71,7 @@ def run(**options: Any) -> int:
 @margin
 @wait
 @keep_going
+@_followed
 def resume(**options: Any) -> int:
     """Go on with RUN: measure exactly the replications that have no outcome yet."""
     return _execute(options)
@@ -55,7 +86,22 @@ def request_of(options: dict[str, Any]) -> Request:
 def _execute(options: dict[str, Any]) -> int:
     """Run or go on, as the options say; return the exit code."""
     with request_of(options) as request, contextlib.ExitStack() as cleanup:
-        return print_outcome(request, execute(read(request, observer_for(), cleanup)))
+        log, verbose, as_json = (options[name] for name in ("log", "verbose", "as_json"))
+        events = EventLines(sys.stdout)
+        further: list[Observer] = [events] if as_json else []
+        if log is not None:
+            stream = cleanup.enter_context(opened_to_add(log))
+            further.append(PlainProgress(stream, all_lines=True, timed=True))
+        finished = execute(read(request, observer_for(verbose=verbose, further=further), cleanup))
+        if not as_json:
+            return print_outcome(request, finished)
+        events.finished(finished, exit_code(finished))
+        return exit_code(finished)
+
+
+def exit_code(finished: Finished) -> int:
+    """Return 1 where a replication failed or is missing."""
+    return 1 if finished.failed or finished.missing else 0
 
 
 def print_outcome(request: Request, finished: Finished) -> int:
@@ -81,4 +127,4 @@ def print_outcome(request: Request, finished: Finished) -> int:
             f"missing because of {', '.join(sorted(finished.lost))}; once reachable, "
             f"go on with: railgauge resume {finished.run}"
         )
-    return 1 if finished.failed or finished.missing else 0
+    return exit_code(finished)

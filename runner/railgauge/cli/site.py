@@ -8,13 +8,14 @@ from pathlib import Path
 import click
 
 from railgauge.cli.options import as_json, database
+from railgauge.cli.settings import setting
 from railgauge.report.site.site_builder import build_site
 
 
 @click.command()
 @click.option(
     "--out",
-    required=True,
+    default=setting("site"),
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="The site's folder: its own pages there are kept, made again or removed.",
@@ -34,13 +35,18 @@ from railgauge.report.site.site_builder import build_site
 )
 @as_json
 @database
-def site(out: Path, baseline: str | None, logs: int, as_json: bool, where: str) -> None:
+def site(out: Path | None, baseline: str | None, logs: int, as_json: bool, where: str) -> None:
     """Make a static site of all runs: the newest against its baseline, each run, each case.
 
     Only pages of which something changed are made again. See docs/site.md.
     """
+    if out is None:
+        raise click.UsageError(
+            "name the site's folder by --out DIR, or by 'site' in railgauge.toml"
+        )
+    folder = out
     built = build_site(
-        where, out, baseline=baseline, logs=logs, waiting=lambda: _print_waiting(out)
+        where, folder, baseline=baseline, logs=logs, waiting=lambda: _print_waiting(folder)
     )
     if as_json:
         answer = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}

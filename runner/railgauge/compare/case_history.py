@@ -8,12 +8,12 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -162,12 +162,13 @@ class NearbyChanges:
             first = max(edges[place], change.point.index - 1 - AROUND)
             last = min(edges[place + 2] - 1, change.point.index + AROUND)
             runs = [night.run for night in history.nights[first : last + 1]]
-            differences = [self._between(before, after) for before, after in pairwise(runs)]
+            differences = [self.between(before, after) for before, after in pairwise(runs)]
             beside = tuple(difference for difference in differences if difference is not None)
             changes.append(replace(change, beside=beside))
         return replace(history, changes=tuple(changes))
 
-    def _between(self, before: RunHead, after: RunHead) -> RunDifference | None:
+    def between(self, before: RunHead, after: RunHead) -> RunDifference | None:
+        """Return what was not in the first run as in the second; None where nothing was."""
         pair = before.id, after.id
         if pair not in self._differences:
             first, second = self._run(before.id), self._run(after.id)
@@ -203,11 +204,21 @@ def all_histories(
     would show a point in any case. Only medians are held, without their intervals.
     """
     names = list(judged()) if metric is None else [metric]
+    return histories_of(store, heads, _read_medians(store, heads, names), metric)
+
+
+def histories_of(
+    store: Store,
+    heads: Sequence[RunHead],
+    medians: Iterable[RunMedian],
+    metric: str | None = None,
+) -> AllHistories:
+    """Return what `all_histories` does of these runs' `medians`, which are in the runs' order."""
     of_plan: dict[str, list[RunHead]] = {}
     for head in heads:
         if not head.partial:
             of_plan.setdefault(head.plan, []).append(head)
-    gathered = _gather(store, heads, names)
+    gathered = _gather(medians)
     last_names = {plan: store.case_names(runs[-1].id) for plan, runs in of_plan.items()}
     renames = _renames_by_plan(store, last_names, gathered)
     measured = {
@@ -242,16 +253,28 @@ def all_histories(
 _MetricName = tuple[str, CaseName, str]
 
 
-class _Gathered:
-    """A metric of a case over the runs of its plan: its last series, and its nights by kind."""
+class RunMedian(NamedTuple):
+    """What a run measured of a metric of a case: its median, as a night."""
 
-    def __init__(self, series: Series) -> None:
-        self.last = series
+    plan: str
+    test: str
+    case: Case
+    metric: str
+    unit: str
+    better: str
+    night: Night
+
+
+class _Gathered:
+    """A metric of a case over the runs of its plan: its last median, and its nights by kind."""
+
+    def __init__(self, last: RunMedian) -> None:
+        self.last = last
         self.nights: list[tuple[Kind, Night]] = []
 
-    def add(self, series: Series, head: RunHead) -> None:
-        self.last = series
-        self.nights.append((kind(series), _night(series, head, None)))
+    def add(self, measured: RunMedian) -> None:
+        self.last = measured
+        self.nights.append((kind(measured), measured.night))
 
     def join(self, other: _Gathered) -> None:
         """Add what the case gave under another name of its test, in other runs."""
@@ -260,15 +283,28 @@ class _Gathered:
         self.nights = sorted([*self.nights, *other.nights], key=_began)
 
 
-def _gather(
+def _read_medians(
     store: Store, heads: Iterable[RunHead], metrics: Sequence[str]
-) -> dict[_MetricName, _Gathered]:
-    gathered: dict[_MetricName, _Gathered] = {}
+) -> Iterator[RunMedian]:
     for head in heads:
         for series in () if head.partial else store.series([head.id], metrics):
             if len(series.values):
-                name = (series.plan, (series.test, series.case.key), series.metric)
-                gathered.setdefault(name, _Gathered(series)).add(series, head)
+                yield RunMedian(
+                    series.plan,
+                    series.test,
+                    series.case,
+                    series.metric,
+                    series.unit,
+                    series.better,
+                    _night(series, head, None),
+                )
+
+
+def _gather(medians: Iterable[RunMedian]) -> dict[_MetricName, _Gathered]:
+    gathered: dict[_MetricName, _Gathered] = {}
+    for measured in medians:
+        name = (measured.plan, (measured.test, measured.case.key), measured.metric)
+        gathered.setdefault(name, _Gathered(measured)).add(measured)
     return gathered
 
 
@@ -337,7 +373,7 @@ def _age_and_size(change: Changed) -> tuple[str, float]:
 
 
 def _history(
-    last: Series,
+    last: Series | RunMedian,
     dated: Sequence[tuple[Kind, Night]],
     runs: Sequence[RunHead],
     smallest: float | None,

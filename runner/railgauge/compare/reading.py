@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from railgauge.base.collector import collector_off
 from railgauge.base.errors import InputError
@@ -114,12 +115,24 @@ def case_names(cases: Iterable[PlannedCase]) -> list[CaseName]:
     return [(planned.test, planned.case.key) for planned in cases]
 
 
-def kind(series: Series) -> Kind:
+class HasKind(Protocol):
+    """What has a unit and a direction."""
+
+    @property
+    def unit(self) -> str:
+        """The base unit."""
+
+    @property
+    def better(self) -> str:
+        """Whether higher or lower is better, or neither."""
+
+
+def kind(series: HasKind) -> Kind:
     """Return its unit, and what is better: of another kind a metric is another metric."""
     return series.unit, series.better
 
 
-def has_direction(series: Series) -> bool:
+def has_direction(series: HasKind) -> bool:
     """Return whether more or less of it is better."""
     return series.better in BETTER
 

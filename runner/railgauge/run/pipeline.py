@@ -320,6 +320,7 @@ def perform(job: WatchedRun) -> Finished:
 
     if job.schedule:
         most = extent(job.schedule.dispatches)
+        store.keep_few_pages()
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):
             execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))

@@ -6,7 +6,8 @@ import contextlib
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from railgauge.base.characters import visible
@@ -25,9 +26,65 @@ _PLAIN_SECONDS = 10.0
 _QUIETLY = contextlib.suppress(OSError)
 
 
-def observer_for(stream: TextIO = sys.stderr) -> Observer:
-    """Return the observer that suits `stream`."""
-    return LiveProgress(console(stream)) if stream.isatty() else PlainProgress(stream)
+def observer_for(
+    stream: TextIO = sys.stderr, *, verbose: bool = False, further: Sequence[Observer] = ()
+) -> Observer:
+    """Return the observer that suits `stream`, which tells `further` as well.
+
+    A `verbose` one has a line for each replication.
+    """
+    live = stream.isatty() and not verbose
+    progress = LiveProgress(console(stream)) if live else PlainProgress(stream, all_lines=verbose)
+    return Observers([progress, *further]) if further else progress
+
+
+class Observers:
+    """Several observers, each told what a run tells one."""
+
+    def __init__(self, observers: Sequence[Observer]) -> None:
+        self._observers = observers
+
+    def say(self, text: str) -> None:
+        """See `Observer.say`."""
+        for observer in self._observers:
+            observer.say(text)
+
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
+        """See `Observer.begin`."""
+        for observer in self._observers:
+            observer.begin(run, total, name, catalogue, left)
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """See `Observer.dispatched`."""
+        for observer in self._observers:
+            observer.dispatched(dispatch)
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """See `Observer.measured`."""
+        for observer in self._observers:
+            observer.measured(dispatch, outcome, launch)
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """See `Observer.remaining`."""
+        for observer in self._observers:
+            observer.remaining(total, still_open)
+
+    def lost(self, host: str, reason: str) -> None:
+        """See `Observer.lost`."""
+        for observer in self._observers:
+            observer.lost(host, reason)
+
+    def end(self) -> None:
+        """See `Observer.end`."""
+        for observer in self._observers:
+            observer.end()
 
 
 def console(stream: TextIO, **settings: Any) -> Console:
@@ -105,11 +162,17 @@ class _Progress(ABC):
 
 
 class PlainProgress(_Progress):
-    """One line an event of note; for logs, cron and CI."""
+    """One line an event of note; for logs, cron and CI.
 
-    def __init__(self, stream: TextIO) -> None:
+    With `all_lines` it has a line for each replication, with `timed` each line begins with the time
+    (UTC).
+    """
+
+    def __init__(self, stream: TextIO, *, all_lines: bool = False, timed: bool = False) -> None:
         super().__init__()
         self._stream = stream
+        self._seconds = 0.0 if all_lines else _PLAIN_SECONDS
+        self._timed = timed
         self._total = 0
         self._open: int | None = None
         self._measured = 0
@@ -117,8 +180,9 @@ class PlainProgress(_Progress):
         self._began = self._reported_at = time.monotonic()
 
     def _print(self, text: str, style: str) -> None:
+        time_before = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} " if self._timed else ""
         with _QUIETLY:
-            print(text, file=self._stream, flush=True)
+            print(f"{time_before}{text}", file=self._stream, flush=True)
 
     def begin(
         self,
@@ -144,7 +208,7 @@ class PlainProgress(_Progress):
         self._print_faults(dispatch, outcome, launch)
         self._measured += not outcome.warmup
         now = time.monotonic()
-        if self._measured and now - self._reported_at >= _PLAIN_SECONDS:
+        if self._measured and now - self._reported_at >= self._seconds:
             self._reported_at = now
             still_open = "" if self._open is None else f"{_cases(self._open)} still open, at most "
             self.say(

@@ -86,8 +86,8 @@ def _nobody(_: str) -> None:
 def copy(source: Store, target: Store, tell: Callable[[str], None] = _nobody) -> Copied:
     """Copy all of the source's runs, baselines and certificates to the target; tell of each run.
 
-    What the target has already is compared and stays. InputError when both are one database, or
-    when another process is measuring (or copying) one of these runs in the target.
+    What the target has already is compared and stays; another copy to it is waited for. InputError
+    when both are one database, or when another process is measuring one of these runs there.
     """
     paths = Path(source.name), Path(target.name)
     if source.name == target.name or (
@@ -96,6 +96,11 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = _nobody) ->
         raise InputError(f"{target.name} can't be copied to itself: name two databases")
     source.check(checksums=False)
     target.check()
+    with target.in_turn():
+        return _copy_all(source, target, tell)
+
+
+def _copy_all(source: Store, target: Store, tell: Callable[[str], None]) -> Copied:
     copied = Copied()
     runs: dict[int, int] = {}
     with source.reading() as old, _explained_as(source.name, old):

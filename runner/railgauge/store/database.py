@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from railgauge.base.errors import RailgaugeError, StoreError
+from railgauge.base.errors import InputError, RailgaugeError, StoreError
 from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
@@ -23,6 +23,10 @@ from railgauge.store.migrate import migrate
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
 _COMPARED = 20_000
+# Whose claim stands for the whole database.
+_NO_RUN = 0
+# Of an SQLite file's pages, for who measures.
+_WRITERS_KIB = 512
 # Between two looks for a server that went away, in seconds.
 _PAUSE = 0.2
 _P = ParamSpec("_P")
@@ -199,6 +203,26 @@ class Database:
         if self._engine.dialect.name == "sqlite":
             return claim_file(self.name, run_id)
         return self._claim_advisory(run_id)
+
+    def keep_few_pages(self) -> None:
+        """Keep few of an SQLite file's pages: who adds rows for days needs none that are full."""
+        if self._engine.dialect.name == "sqlite":
+            with self._explained(), self._connect() as connection:
+                connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITERS_KIB}")
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Wait for whoever is inside already, in any process: two copies would meet."""
+        with ExitStack() as claimed:
+            while True:
+                try:
+                    with self._explained():
+                        claimed.enter_context(self._claim(_NO_RUN))
+                except InputError:
+                    time.sleep(_PAUSE)
+                else:
+                    break
+            yield
 
     @contextmanager
     def _claim_advisory(self, run_id: int) -> Iterator[None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table
@@ -33,6 +34,9 @@ LONGEST_NAME = 300
 _MOST_CPUS = 2**31
 # More notes of one log are of no help to anybody.
 _MOST_NOTES = 10
+
+# Machines have the same counters again and again: where those stand is looked up once.
+_NAMES_KEPT = 1 << 14
 
 Row = dict[str, Any]
 
@@ -150,8 +154,7 @@ def _place(
     rows: dict[Table, list[Row]],
     wide: dict[tuple[Any, ...], Row],
 ) -> None:
-    parts = name.split("/")
-    place = _wide(name, parts)
+    place = _wide(name)
     if place is not None and place.field.gauge == is_gauge:
         value = place.field.to_column(count, ticks_per_second)
         if value is not None:
@@ -161,11 +164,13 @@ def _place(
                 rows.setdefault(place.table, []).append(row)
             row[place.field.column] = value
             return
-    table, row = _narrow(name, parts, count, is_gauge)
-    rows.setdefault(table, []).append(row)
+    table, head, column = _narrow(name, is_gauge)
+    rows.setdefault(table, []).append({**head, column: count})
 
 
-def _wide(name: str, parts: Sequence[str]) -> _Wide | None:
+@lru_cache(maxsize=_NAMES_KEPT)
+def _wide(name: str) -> _Wide | None:
+    parts = name.split("/")
     field = HOST.get(name)
     if field is not None:
         return _Wide(tables.HOST_LOG, (), field)
@@ -181,20 +186,20 @@ def _wide(name: str, parts: Sequence[str]) -> _Wide | None:
     return None
 
 
-def _narrow(name: str, parts: Sequence[str], count: int, is_gauge: bool) -> tuple[Table, Row]:
-    """Return the row of a counter that has no column."""
-    match parts:
+@lru_cache(maxsize=_NAMES_KEPT)
+def _narrow(name: str, is_gauge: bool) -> tuple[Table, Row, str]:
+    """Return the row of a counter that has no column, and where in it the count goes."""
+    match name.split("/"):
         case ["interrupt" | "softirq" as family, line, cpu] if not is_gauge and _is_index(cpu):
             kind = "irq" if family == "interrupt" else family
-            row: Row = {"kind": kind, "name": line, "cpu": int(cpu), "count": count}
-            return tables.INTERRUPT_LOG, row
+            return tables.INTERRUPT_LOG, {"kind": kind, "name": line, "cpu": int(cpu)}, "count"
         case ["protocol", protocol, counter]:
-            row = {"protocol": protocol, "counter": counter, "is_gauge": is_gauge, "value": count}
-            return tables.PROTOCOL_LOG, row
+            row: Row = {"protocol": protocol, "counter": counter, "is_gauge": is_gauge}
+            return tables.PROTOCOL_LOG, row, "value"
         case ["fabric", device, port, counter] if not is_gauge:
-            row = {"device": device, "port": port, "counter": counter, "value": count}
-            return tables.FABRIC_LOG, row
-    return tables.COUNTER_LOG, {"name": name, "is_gauge": is_gauge, "value": count}
+            row = {"device": device, "port": port, "counter": counter}
+            return tables.FABRIC_LOG, row, "value"
+    return tables.COUNTER_LOG, {"name": name, "is_gauge": is_gauge}, "value"
 
 
 def _is_index(text: str) -> bool:

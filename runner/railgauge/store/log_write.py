@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import Connection, Table, select
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import PreparedLog, Row
 from railgauge.store.log_series import pack_numbers
 from railgauge.store.write import chunks, insert_missing, insert_rows, insert_with_ids, look_up
 
-# The numbers of counters' names, known so far.
+# The numbers of counters' names and, by their hashes, of sets of labels, as far as met.
 Numbers = MutableMapping[str, int]
 
 
@@ -75,7 +75,7 @@ def insert_logs(
     insert_rows(connection, tables.LOG_NOTE, notes)
     if not stored:
         return
-    sets = _label_sets(connection, [prepared.labels for prepared in stored])
+    sets = _label_sets(connection, [prepared.labels for prepared in stored], numbers)
     for head, prepared in zip(heads, stored, strict=True):
         head["label_set_id"] = sets.get(id(prepared.labels))
     ids = insert_with_ids(connection, tables.LOG, heads)
@@ -104,8 +104,9 @@ def _insert_series(
     if not packed:
         return
     _assign_numbers(connection, {name for _, series in packed for name in series.names}, numbers)
-    connection.execute(
-        insert(tables.LOG_SERIES),
+    insert_rows(
+        connection,
+        tables.LOG_SERIES,
         [
             {
                 "log_id": log_id,
@@ -126,7 +127,9 @@ def _assign_numbers(connection: Connection, names: Iterable[str], numbers: Numbe
         numbers.update(look_up(connection, tables.COUNTER.c.name, tables.COUNTER.c.id, chunk))
 
 
-def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> dict[int, int]:
+def _label_sets(
+    connection: Connection, labels: Iterable[Mapping[str, str]], numbers: Numbers
+) -> dict[int, int]:
     """Store the sets of labels that are new; returns all their ids by the identity of each."""
     texts = {
         id(label_set): json.dumps(label_set, sort_keys=True, ensure_ascii=False)
@@ -135,9 +138,11 @@ def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> 
     }
     keys = {number: hashlib.sha256(text.encode()).hexdigest() for number, text in texts.items()}
     contents: dict[str, Mapping[str, str]] = {
-        keys[id(label_set)]: label_set for label_set in labels if id(label_set) in keys
+        keys[id(label_set)]: label_set
+        for label_set in labels
+        if id(label_set) in keys and keys[id(label_set)] not in numbers
     }
-    ids = _label_set_ids(connection, contents)
+    ids = _label_set_ids(connection, contents) if contents else {}
     missing = sorted(set(contents) - set(ids))
     if missing:
         insert_missing(connection, tables.LABEL_SET, [{"key": key} for key in missing])
@@ -149,7 +154,8 @@ def _label_sets(connection: Connection, labels: Iterable[Mapping[str, str]]) -> 
         ]
         insert_missing(connection, tables.LABEL, rows)
         ids |= new
-    return {number: ids[key] for number, key in keys.items()}
+    numbers.update(ids)
+    return {number: numbers[key] for number, key in keys.items()}
 
 
 def _label_set_ids(connection: Connection, keys: Iterable[str]) -> dict[str, int]:

@@ -6,29 +6,34 @@ import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, select
 
 from railgauge.base.errors import StoreError
 from railgauge.store.checksums import checksum
-from railgauge.store.models import LaunchRow, Measurement, PublishedValueRow, Replication
+from railgauge.store.models import Base, LaunchRow, Measurement, PublishedValueRow, Replication
 from railgauge.store.records import Launch, Outcome
-from railgauge.store.write import OpenRun, chunks, insert_rows, iso, json_text, plain_text
+from railgauge.store.write import (
+    OpenRun,
+    chunks,
+    insert_rows,
+    insert_with_ids,
+    iso,
+    json_text,
+    plain_text,
+)
 
 
 def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
     """Store the launch and return its id."""
-    key = connection.execute(
-        insert(LaunchRow),
-        {
-            "run_case_id": run_case_id,
-            "started_at": iso(launch.started_at),
-            "client": json_text(launch.client),
-            "server": json_text(launch.server),
-            "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
-        },
-    ).inserted_primary_key
-    assert key is not None
-    return int(key[0])
+    row = {
+        "run_case_id": run_case_id,
+        "started_at": iso(launch.started_at),
+        "client": json_text(launch.client),
+        "server": json_text(launch.server),
+        "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
+    }
+    (launch_id,) = insert_with_ids(connection, Base.metadata.tables[LaunchRow.__tablename__], [row])
+    return launch_id
 
 
 def run_case(run: OpenRun, test: str, case_key: str) -> tuple[int, str]:

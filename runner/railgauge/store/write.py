@@ -7,12 +7,14 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
-from typing import Any, TypeVar, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 from uuid import uuid4
 
 from sqlalchemy import (
     Connection,
+    Dialect,
     Float,
     Integer,
     Table,
@@ -44,6 +46,8 @@ _T = TypeVar("_T")
 
 # Rows handed to the driver at once: enough to be fast, few enough to stay small.
 _ROWS = 10_000
+# With fewer than these it takes less to store each by itself.
+_FEW_ROWS = 8
 # A run's plain values, which stand in its own row.
 RUN_COLUMNS = [name for name in NewRun.__slots__ if name not in ("files", "labels")]
 _ADD_RUN_CASE = text(
@@ -198,19 +202,51 @@ def _insert_metrics(
 
 
 def insert_rows(connection: Connection, table: Any, rows: Sequence[Mapping[str, object]]) -> None:
-    """Store the rows, if there are any."""
+    """Store the rows, if there are any; all have the first one's columns."""
     if rows:
-        connection.execute(insert(table), rows)
+        statement = _prepared(connection.dialect, getattr(table, "__table__", table), (*rows[0],))
+        connection.exec_driver_sql(statement.text, [statement.parameters(row) for row in rows])
+
+
+class _Prepared(NamedTuple):
+    """An INSERT as the driver takes it: to make it anew costs more than to execute it.
+
+    `names` are its parameters in their order, None where they go by their names.
+    """
+
+    text: str
+    names: Sequence[str] | None
+
+    def parameters(self, row: Mapping[str, Any]) -> Any:
+        """Return the row's values as the driver takes them."""
+        return dict(row) if self.names is None else tuple([row[name] for name in self.names])
+
+
+@lru_cache(maxsize=256)
+def _prepared(
+    dialect: Dialect, table: Table, columns: tuple[str, ...], *, returning: bool = False
+) -> _Prepared:
+    statement = insert(table).inline()
+    if returning:
+        statement = insert(table).returning(table.c.id)
+    compiled = statement.compile(dialect=dialect, column_keys=[*columns])
+    names = getattr(compiled, "positiontup", None)
+    return _Prepared(str(compiled), names if compiled.positional else None)
 
 
 def insert_with_ids(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
 ) -> list[int]:
     """Store the rows and return the ids that they got, in their order."""
-    if not rows:
-        return []
-    statement = insert(table).returning(table.c.id, sort_by_parameter_order=True)
-    return list(connection.execute(statement, rows).scalars())
+    if len(rows) > _FEW_ROWS:
+        many = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+        return list(connection.execute(many, rows).scalars())
+    ids = []
+    for row in rows:
+        statement = _prepared(connection.dialect, table, (*row,), returning=True)
+        stored = connection.exec_driver_sql(statement.text, statement.parameters(row))
+        ids.append(int(stored.scalar_one()))
+    return ids
 
 
 def insert_missing(

@@ -12,6 +12,7 @@ from railgauge.calibrate.packets import (
     numbered_streams,
     round_trips,
     streams,
+    timed_round_trips,
 )
 
 UDP, TCP = 17, 6
@@ -110,3 +111,8 @@ def test_the_busiest_connection_has_both_ways_and_no_bare_acknowledgements() -> 
     rows = packets(control, data, acknowledgement, answer, datagram)
     assert busiest_connection(rows).tolist() == [list(data), list(answer)]
     assert len(busiest_connection(rows[4:])) == 0
+
+
+def test_the_first_round_trip_of_a_replication_is_not_timed() -> None:
+    assert timed_round_trips([9.0, 1.0, 2.0, 8.0, 3.0, 4.0], 2, 2) == [[1.0, 2.0], [3.0, 4.0]]
+    assert timed_round_trips([9.0, 1.0, 2.0, 8.0], 2, 2) == []

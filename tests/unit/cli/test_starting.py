@@ -120,3 +120,21 @@ def test_an_unknown_name_is_answered(tmp_path: Path, arguments: str, says: str) 
     done = railgauge(tmp_path, *arguments.split())
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_several_plans_are_checked_at_once_with_the_mistakes_of_all(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("railgauge: 2\n")
+    (tmp_path / "b.yaml").write_text("name: [b\n")
+    done = railgauge(tmp_path, "check", "a.yaml", "quickstart", "b.yaml")
+    assert done.returncode == 2
+    assert "quickstart: valid" in done.stdout
+    assert {line.split(":")[0] for line in done.stderr.splitlines()} == {"a.yaml", "b.yaml"}
+    assert railgauge(tmp_path, "check", "a.yaml", "quickstart", "--json").returncode == 2
+
+
+def test_schemas_are_printed_by_name(tmp_path: Path) -> None:
+    names = railgauge(tmp_path, "schema").stdout.split()
+    assert {"plan", "hosts", "report", "record", "run_event"} <= {*names}
+    plan = json.loads(railgauge(tmp_path, "schema", "plan").stdout)
+    assert plan["$id"] == "urn:railgauge:plan.schema.json"
+    assert "did you mean 'plan'" in railgauge(tmp_path, "schema", "paln").stderr

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from railgauge.base.systemlog import TimeSeries
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
+from railgauge.report.site.run_data import RunData, read_run_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 
@@ -48,12 +50,22 @@ def text(out: Path, name: str) -> str:
     return re.sub(r"\s+", " ", shown)
 
 
+def run_data(out: Path, run: int) -> RunData:
+    return read_run_data(page(out, f"data/{run}.js"))
+
+
+def nights_data(out: Path) -> Any:
+    return json.loads(page(out, "data/nights.js").partition("(")[2].rpartition(");")[0])
+
+
 def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Path, out: Path):
     nights(database)
     built = build(database, out)
-    pages = {"index.html", "changes.html", "runs/1.html", "runs/2.html", "runs/3.html", *CASES}
-    assert set(files(out)) == set(built.pages) == pages
-    for name in pages:
+    pages = {"index.html", "runs/1.html", "runs/2.html", "runs/3.html", *CASES}
+    assert set(built.pages) == pages
+    scripts = {"compare.html", "data/nights.js", "data/1.js", "data/2.js", "data/3.js"}
+    assert set(files(out)) == pages | scripts
+    for name in (*pages, "compare.html"):
         links = Links(page(out, name)).found
         assert links
         for link in links:
@@ -67,8 +79,10 @@ def test_the_verdict_is_what_compare_says(database: Path, out: Path):
     said = list(verdict_lines(verdict(database, [2], [3], ""), load_catalogue()))
     headline = said[0].replace("run 2 →", "run 2, the run before →")
     assert headline.startswith("1 of 2 cases slower")
-    for name in ("index.html", "runs/3.html"):
-        assert headline in text(out, name)
+    assert headline in text(out, "runs/3.html")
+    shown = text(out, "index.html")
+    for part in re.split(r", (?=not)| \(", headline.removesuffix(")")):
+        assert part in shown
     sentence = next(line for line in said if line.startswith("slower: "))
     assert sentence.partition("lane 1: ")[2] in text(out, "runs/3.html")
 
@@ -117,14 +131,13 @@ def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: P
 
 
 def test_too_few_nights_are_told_apart_from_nights_without_a_change(database: Path, out: Path):
-    for more, index, changes in (
-        (3, "No case changed in the last 3 nights : too few to tell", "3 nights are too few"),
-        (4, "No case changed in the last 7 nights Runs", "Found no case that changed in 7 nights."),
+    for more, summary in (
+        (3, "3 nights are too few to tell a change: it takes 6."),
+        (4, "No case changed in the last 7 nights."),
     ):
         nights(database, more)
         build(database, out)
-        assert index in text(out, "index.html")
-        assert changes in text(out, "changes.html")
+        assert summary in text(out, "index.html")
 
 
 def test_each_table_is_titled_once(database: Path, out: Path):
@@ -141,21 +154,22 @@ def test_each_table_is_titled_once(database: Path, out: Path):
     assert "Cases Cases" not in shown
 
 
-def test_a_case_shows_its_replications_and_since_when_it_changed(database: Path, out: Path):
+def test_a_case_has_its_nights_and_since_when_it_changed(database: Path, out: Path):
     for night in range(14):
         level = 1e9 if night < 7 else 0.9e9
         kernel = "6.1" if night < 7 else "6.2"
         add_run(database, {1: noisy(level, seed=night)}, facts={"gw1": {"kernel": kernel}})
     build(database, out)
-    shown = text(out, CASES[0])
-    assert "14 nights" in shown
-    assert "run 8 : slower, 1.0" in shown
-    assert "kernel 6.1 → 6.2" in shown
-    # The replications are strokes upward in the figure: one where those of a night touch.
-    assert len(re.findall(r"M([\d.]+),[\d.]+ L\1,[\d.]+ ", page(out, CASES[0]))) > 14
-    assert "1 case changed in the last 14 nights" in text(out, "index.html")
-    assert f'href="{CASES[0]}"' in page(out, "changes.html")
-    assert "slower kernel" in text(out, "changes.html")
+    shown = text(out, "index.html")
+    assert "1 case changed in the last 14 nights" in shown
+    assert f'href="{CASES[0]}"' in page(out, "index.html")
+    assert "slower kernel" in shown
+    changes = nights_data(out)["changes"]
+    plan, test, key, metric, run, direction, words = changes[0]
+    assert (plan, test, metric, run, direction) == (PLAN, "stream", "throughput", 8, "slower")
+    assert (key, words[:11]) == (lane(1).key, "slower, 1.0")
+    assert run_data(out, 8).beside == ("gw1: kernel 6.1 → 6.2",)
+    assert [run_data(out, number).rows[0].n for number in range(1, 15)] == [10] * 14
 
 
 def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page(
@@ -165,8 +179,9 @@ def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page
         add_run(database, {1: noisy(1e9 if night < 12 else 0.9e9, seed=night)})
     build(database, out)
     assert "1 case changed (1 provisional) in the last 15 nights" in text(out, "index.html")
-    assert "slower, provisional" in text(out, "changes.html")
-    assert "run 13 : slower, provisional, 1.0" in text(out, CASES[0])
+    assert "slower, provisional" in text(out, "index.html")
+    (change,) = nights_data(out)["changes"]
+    assert (change[4], change[6][:24]) == (13, "slower, provisional, 1.0")
 
 
 def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):
@@ -184,8 +199,10 @@ def test_pairs_of_three_hosts_have_a_heat_map(database: Path, out: Path):
     with Store.open(str(database)) as store:
         store_matrix(store, rates(4))
     build(database, out)
-    assert page(out, "runs/1.html").count("<svg") == 1
-    assert "4 hosts, 12 of 12 pairs have a value" in text(out, "runs/1.html")
+    for name in ("runs/1.html", "index.html"):
+        assert page(out, name).count('<svg class="pairs"') == 1
+        assert page(out, name).count('<rect class="level') == 12
+        assert "4 hosts, 12 of 12 pairs have a value" in text(out, name)
 
 
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
@@ -204,8 +221,9 @@ def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     build(database, out)
     assert runs_with_logs() == {"2"}
     assert len([name for name in files(out) if "logs/run2" in name]) == 3
-    for name in ("runs/2.html", CASES[0]):
-        assert any("../logs/run2-" in link for link in Links(page(out, name)).found)
+    assert any("../logs/run2-" in link for link in Links(page(out, "runs/2.html")).found)
+    assert (out / run_data(out, 2).cases[0].log).is_file()
+    assert not run_data(out, 1).cases[0].log
     night()
     assert build(database, out).removed == 3
     assert runs_with_logs() == {"3"}
@@ -229,7 +247,8 @@ def test_hostile_names_are_text_and_name_no_file(database: Path, out: Path):
     build(database, out)
     key = lane(1, HOSTILE).key
     assert set(files(out)) == {
-        *("index.html", "changes.html", "runs/1.html", "runs/2.html", f"cases/{key}.html")
+        *("index.html", "compare.html", "runs/1.html", "runs/2.html", f"cases/{key}.html"),
+        *("data/nights.js", "data/1.js", "data/2.js"),
     }
     for name in files(out):
         assert "<script>alert" not in page(out, name)
@@ -246,7 +265,7 @@ def test_two_builds_in_other_folders_are_the_same_to_the_byte(database: Path, ou
 
 def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: Path):
     add_run(database, {number: noisy(n=6, seed=number) for number in range(60)})
-    assert len(build(database, out).pages) == 63
+    assert len(build(database, out).pages) == 62
     # One process alone: too few are due to begin others.
     other = out.with_name("other")
     for some in (slice(0, 30), slice(30, 64)):
@@ -255,7 +274,7 @@ def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: 
             (other / name).parent.mkdir(exist_ok=True)
             (other / name).write_bytes((out / name).read_bytes())
         removed = build(database, other)
-        assert removed.unchanged + len(removed.pages) == 63
+        assert removed.unchanged + len(removed.pages) == 62
     assert files(out) == files(other)
 
 
@@ -263,38 +282,23 @@ def test_the_command_says_what_it_made(database: Path, out: Path):
     nights(database)
     arguments = ["--db", str(database), "--out", str(out)]
     done = CliRunner().invoke(command, arguments)
-    assert done.output == f"{out}/index.html\n7 pages made, 0 kept, 0 removed\n"
+    assert done.output == f"{out}/index.html\n6 pages made, 0 kept, 0 removed\n"
     done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.output == '{\n  "made": [],\n  "kept": 7,\n  "removed": 0\n}\n'
+    assert done.output == '{\n  "made": [],\n  "kept": 6,\n  "removed": 0\n}\n'
 
 
 def test_an_empty_database_has_an_index(database: Path, out: Path):
     with Store.open(str(database)):
         pass
     build(database, out)
-    assert set(files(out)) == {"index.html", "changes.html"}
+    assert set(files(out)) == {"index.html", "compare.html", "data/nights.js"}
     assert "Nothing was measured yet." in text(out, "index.html")
-
-
-def test_without_gnuplot_pages_say_why_they_have_no_figure(
-    database: Path, out: Path, monkeypatch: pytest.MonkeyPatch
-):
-    nights(database, 2)
-    monkeypatch.setenv("RAILGAUGE_GNUPLOT", "/nowhere/gnuplot")
-    build(database, out)
-    assert "Without a figure: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in text(
-        out, CASES[0]
-    ).replace("&#39;", "'")
-    assert os.environ["RAILGAUGE_GNUPLOT"] == "/nowhere/gnuplot"
-    monkeypatch.delenv("RAILGAUGE_GNUPLOT")
-    assert set(CASES) <= set(build(database, out).pages)
-    assert "<svg" in page(out, CASES[0])
 
 
 def test_a_sites_postgresql_database_has_the_same_pages(where: str, out: Path):
     nights(where, slower=3)
     built = build(where, out)
-    assert len(built.pages) == 7
+    assert len(built.pages) == 6
     assert "1 of 2 cases slower" in text(out, "index.html")
     assert build(where, out).pages == ()
 
@@ -307,16 +311,15 @@ def test_a_renamed_tests_pages_have_all_its_nights_and_say_its_earlier_name(
     build(database, out)
     case_page = text(out, CASES[0])
     assert "The test was called old until run 2." in case_page
-    assert "4 nights" in case_page
     assert case_page.count(f"plan {PLAN}") == 1
     assert "test new was called old until run 2" in text(out, "runs/3.html")
     assert "was called" not in text(out, "runs/4.html")
     assert "old" in text(out, "index.html")
 
 
-def test_the_page_of_changes_says_what_a_test_was_called(database: Path, out: Path):
+def test_the_list_of_changes_says_what_a_test_was_called(database: Path, out: Path):
     for number in range(1, 21):
         level, test = (1e9, "old") if number <= 10 else (0.8e9, "new")
         add_run(database, {1: noisy(level, seed=number)}, test=test)
     build(database, out)
-    assert "new (test was called old until run 10)" in text(out, "changes.html")
+    assert "new (test was called old until run 10)" in text(out, "index.html")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -67,6 +68,28 @@ def test_from_a_server_into_a_file(where: str, tmp_path: Path) -> None:
         copy(source, target)
         assert contents(target) == contents(source)
         assert [told(target, run) for run in (1, 2, 3)] == [told(source, run) for run in runs]
+
+
+def test_two_copies_at_once_take_turns(source: Store, where: str) -> None:
+    fill(source)
+    second: list[Copied] = []
+
+    def copy_again() -> None:
+        with Store.open(source.name) as old, Store.open(where) as new:
+            second.append(copy(old, new))
+
+    other = threading.Thread(target=copy_again)
+
+    def meet(_: str) -> None:
+        if not other.ident:
+            other.start()
+            other.join(1.0)  # it can't end as long as this copies
+
+    with Store.open(where) as target:
+        first = copy(source, target, meet)
+    other.join()
+    assert first.new > 1
+    assert [(each.new, each.more, each.same) for each in second] == [(0, 0, first.new)]
 
 
 def test_a_second_copy_finds_nothing_to_do(source: Store, target: Store) -> None:

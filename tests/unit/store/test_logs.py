@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ctypes
+import gc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -366,3 +369,35 @@ def test_logs_of_a_run_that_is_not_there_are_the_users_mistake(store: Store) -> 
             ask(1)
     with pytest.raises(InputError, match="no run 1 "):
         store.add_logs(1, [system_log(phase="before")])
+
+
+class _Allocations(ctypes.Structure):
+    """C's `struct mallinfo2`."""
+
+    _names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _names.split())
+
+
+def test_who_measures_takes_no_more_memory_with_each_replication(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    libc = ctypes.CDLL(None)
+    require(hasattr(libc, "mallinfo2"), "a C library that tells what is allocated")
+    libc.mallinfo2.restype = _Allocations
+
+    def allocated() -> int:
+        gc.collect()
+        now = libc.mallinfo2()
+        return int(now.uordblks + now.hblkhd)
+
+    with Store.open(str(tmp_path / "x.db")) as store:
+        run = store.begin_run(RUN, planned(case(), replications=200), METRICS)
+        store.keep_few_pages()
+        for number in range(1, 201):
+            # As long as some twenty logs, which would take longer to make.
+            launch = replace(LAUNCH, warnings=(f"{number}" * 10_000,))
+            store.add(run, "stream", case().key, logged(number, system_log()), launch)
+            if number == 50:
+                before = allocated()
+        grown = allocated() - before
+    assert grown < 150 * 512

@@ -6,14 +6,19 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
-from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
+from tests.support.postgres_lab import (
+    kill_backends,
+    make_database,
+    postgres_folder,
+    postgres_server,
+)
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, planned, system_log
 
 from railgauge.base.errors import InputError, StoreError
@@ -31,20 +36,6 @@ def own_server() -> Iterator[Path]:
         pytest.skip("there is no PostgreSQL server")
     with postgres_server(binaries) as folder:
         yield folder
-
-
-def kill_backends(folder: Path, database: str) -> int:
-    """Kill the server's processes for the database; return how many, none while it starts."""
-    try:
-        with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
-            query = "SELECT pid FROM pg_stat_activity WHERE datname = %s"
-            pids = [pid for (pid,) in connection.execute(query, [database])]
-    except psycopg.OperationalError:
-        return 0
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    return len(pids)
 
 
 def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> None:

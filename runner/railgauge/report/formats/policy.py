@@ -8,16 +8,18 @@ from functools import lru_cache
 
 
 @lru_cache  # Hundreds of pages have the same ones.
-def policy(style: str, script: str) -> str:
+def policy(style: str, script: str, *, loads: bool = False) -> str:
     """Return the Content-Security-Policy of a page with just this `<style>` and `<script>`.
 
     Both are what stands between the tags, to the character. Attributes with style or script are
-    refused too. Its empty icon, `data:,`, keeps browsers from asking a server for one.
+    refused too. With `loads` the script may load others, and no element of the page. Its empty
+    icon, `data:,`, keeps browsers from asking a server for one.
     """
+    scripts = [_hash(script), *(["'strict-dynamic'"] if loads else [])]
     rules = {
         "default-src": "'none'",
         "style-src": _hash(style),
-        "script-src": _hash(script),
+        "script-src": " ".join(scripts),
         "img-src": "data:",
         "base-uri": "'none'",
         "form-action": "'none'",

@@ -13,12 +13,14 @@ from railgauge.base.atomicfile import PART, write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.report.site.mark import FileMark, marked, read_mark
 
-INDEX, CHANGES = "index.html", "changes.html"
-RUNS, CASES, LOGS = "runs", "cases", "logs"
+INDEX = "index.html"
+RUNS, CASES, LOGS, DATA = "runs", "cases", "logs", "data"
 _LOCK = ".railgauge-site.lock"
 # The names of the site's files: never a text out of the database.
 _OWN = re.compile(
-    rf"(?:index|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
+    # Sites had a page of changes.
+    rf"(?:index|compare|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
+    rf"|{DATA}/(?:[0-9]+|nights)\.js"
     rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
 )
 
@@ -64,6 +66,11 @@ class Folder:
                     " --out, or move it away"
                 )
 
+    def read(self, name: str) -> str:
+        """Return the text of one of the site's files. EnvironmentFailedError."""
+        with self._os_errors_reported():
+            return (self.path / name).read_text(encoding="utf-8")
+
     def write(self, files: Mapping[str, str], mark: FileMark) -> None:
         """Write the files, each whole or not at all, the last one last."""
         with self._os_errors_reported():
@@ -84,8 +91,8 @@ class Folder:
         return len(obsolete)
 
     def _files(self) -> Iterator[str]:
-        """Yield the names, below this folder, of what is in it and its three folders."""
-        for part in ("", RUNS, CASES, LOGS):
+        """Yield the names, below this folder, of what is in it and its folders."""
+        for part in ("", RUNS, CASES, LOGS, DATA):
             folder = self.path / part
             if folder.is_dir():
                 prefix = f"{part}/" if part else ""

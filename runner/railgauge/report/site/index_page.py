@@ -1,71 +1,97 @@
-"""The first page: how the newest run of each plan did, all runs, all cases."""
+"""The first page: how each plan did last night and the nights before, all runs, all cases."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from railgauge.base.characters import visible
-from railgauge.compare.case_history import LEAST_NIGHTS
-from railgauge.compare.reading import read
-from railgauge.compare.select import Selection
-from railgauge.compare.verdict import verdict_on
+from railgauge.base.number import ladder
 from railgauge.plan.case_names import CaseNames, NamedCase
-from railgauge.report.site.folder import CHANGES, INDEX
+from railgauge.plan.cases import Case
+from railgauge.report.site.folder import DATA, INDEX, Folder
+from railgauge.report.site.level_changes import LevelChanges, level_changes
 from railgauge.report.site.linked_cells import LinkedCell, count, text
 from railgauge.report.site.mark import FileMark, fingerprint
-from railgauge.report.site.run_page import VerdictText, judged
-from railgauge.report.site.site_pages import ListedCase, SitePages, run_file
+from railgauge.report.site.pair_maps import PairMap, pair_maps
+from railgauge.report.site.plan_nights import SHOWN_NIGHTS, PlanNights
+from railgauge.report.site.run_data import RunData, read_run_data
+from railgauge.report.site.run_page import CHANGED, COMPARED, compared_cells, reach_of
+from railgauge.report.site.site_pages import (
+    CasePlace,
+    ListedCase,
+    SitePages,
+    data_file,
+    run_file,
+)
 from railgauge.store import Store
+from railgauge.store.heads import RunHead
 from railgauge.store.records import RunSummary
 
-if TYPE_CHECKING:
-    from railgauge.plan.catalogue import Catalogue
-
 # Of each plan; the run's page has more.
-_MOST_RESULTS = 8
+_MOST_RESULTS, _MOST_MAPS, _MOST_CHANGES = 12, 2, 5
+CHANGED_COLUMNS = COMPARED[:7]
 RUN_COLUMNS = (
     *("Run", "Plan", "Began (UTC)", "State", "Commit", "Cases", "Measured", "Failed"),
     *("Slower", "Faster", "Not enough data"),
 )
 CASE_COLUMNS = ("Case", "Engine", "Tests", "Runs", "Last run")
+# The file that scripts of pages find the runs' data by.
+_NIGHTS, _COMPARE = f"{DATA}/nights.js", "compare.html"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Newest:
-    """The newest run of a plan and its verdict; `first` where it has none before it."""
+class PlanTile:
+    """A plan's newest run.
 
+    `verdict` is what matters of its headline, `beside` the rest; `kind` is slower, fine or unknown.
+    `changed` are rows of what got slower, `more` of them aren't listed; `details` is the
+    verdict of the run's page.
+    """
+
+    number: int
     title: str
     href: str
     lead: str
-    judged: VerdictText | None
+    kind: str
+    verdict: str
+    beside: str
+    nights: PlanNights
+    pairs: tuple[PairMap, ...]
+    changed: tuple[tuple[LinkedCell, ...], ...]
+    more: int
+    details: Mapping[str, Any] | None
+
+    @property
+    def changes(self) -> tuple[object, ...]:
+        """The last nights in which facts or settings changed."""
+        return self.nights.changes[:_MOST_CHANGES]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndexPage:
-    """The page. `changed` cases are on the page of changes, so many of them only provisionally.
+    """The page."""
 
-    Of no plan were more `nights` read; `too_few` of them show no change.
-    """
-
-    newest: tuple[Newest, ...]
-    changed: int
-    provisional: int
-    nights: int
-    too_few: bool
-    changes: str
+    plans: tuple[PlanTile, ...]
+    changes: LevelChanges
     runs: tuple[tuple[LinkedCell, ...], ...]
     cases: tuple[tuple[LinkedCell, ...], ...]
 
 
 class Index:
-    """Makes the first page of a site, whose other pages are there with these `marks`."""
+    """Makes the first page of a site, whose other pages are in `folder` with these `marks`."""
 
     name = INDEX
+    # The first page last: the others are there when it is.
+    files = (_NIGHTS, _COMPARE, INDEX)
 
-    def __init__(self, store: Store, site: SitePages, marks: Mapping[str, FileMark]) -> None:
-        self._store, self._site = store, site
+    def __init__(
+        self, store: Store, site: SitePages, folder: Folder, marks: Mapping[str, FileMark]
+    ) -> None:
+        self._store, self._site, self._folder = store, site, folder
         self._summaries = store.runs()
         # One that began meanwhile has no page yet.
         ids = {head.id for head in site.heads}
@@ -73,60 +99,105 @@ class Index:
         self._counts = {
             run: dict(sorted(marks[run_file(run)].counts.items())) for run in self._runs
         }
-        changes = marks[CHANGES].counts
-        self._changed, self._provisional, self._nights = (
-            changes.get(name, 0) for name in ("changed", "provisional", "nights")
-        )
+        self._data: dict[int, RunData] = {}
 
     @property
     def fingerprint(self) -> str:
         """The digest of what the page is made of."""
         return fingerprint(
-            "index",
-            self._site.newest_fingerprint,
-            self._summaries,
-            self._counts,
-            (self._changed, self._provisional, self._nights),
-            self._site.cases,
-            self._site.axes,
+            "index", self._site.fingerprint, self._summaries, self._counts, self._site.cases
         )
 
-    def page(self, catalogue: Catalogue, names: Mapping[str, CaseNames]) -> IndexPage:
+    def page(self, names: Mapping[str, CaseNames]) -> IndexPage:
         """Return the page; `names` are those of each plan's cases."""
+        for head in self._site.last:
+            self._read(head.id)
+        cases = self._store.all_cases()
         return IndexPage(
-            newest=tuple(self._newest(catalogue)),
-            changed=self._changed,
-            provisional=self._provisional,
-            nights=self._nights,
-            too_few=self._nights < LEAST_NIGHTS,
-            changes=CHANGES,
+            plans=tuple(self._plans()),
+            changes=level_changes(self._store, self._site.last, self._data, cases, names),
             runs=tuple(
                 _run_row(run, self._counts[run.id]) for run in reversed(self._runs.values())
             ),
-            cases=tuple(self._case_rows(names)),
+            cases=tuple(self._case_rows(cases, names)),
         )
 
-    def _newest(self, catalogue: Catalogue) -> Iterator[Newest]:
-        order = sorted(self._site.newest, key=lambda run: self._runs[run].started_at, reverse=True)
-        for run in order:
-            summary, side = self._runs[run], self._site.newest[run]
-            verdict = None
-            if side is not None:
-                reading = read(self._store, [*side.runs, run])
-                verdict = verdict_on(self._store, reading, side, Selection(f"run {run}", (run,)))
-            yield Newest(
-                title=visible(summary.plan),
-                href=run_file(run),
-                lead=f"Run {run}, {_minute_began(summary.started_at)} UTC{_state(summary)}",
-                judged=judged(verdict, catalogue, "", _MOST_RESULTS) if verdict else None,
-            )
+    def data(self, page: IndexPage) -> str:
+        """Return the file of all runs and changes, as a call of the function of pages' scripts."""
+        fields = {
+            "runs": [
+                [head.id, head.plan, head.started_at, head.git_commit, head.git_dirty, head.partial]
+                for head in self._site.heads
+            ],
+            "changes": page.changes.points,
+            "units": {unit: ladder(unit) for unit in sorted(self._units())},
+        }
+        written = json.dumps(fields, separators=(",", ":")).replace("<", "\\u003c")
+        return f"addNights({written});\n"
 
-    def _case_rows(self, names: Mapping[str, CaseNames]) -> Iterator[tuple[LinkedCell, ...]]:
-        cases = self._store.all_cases()
+    def _units(self) -> set[str]:
+        return {metric.unit for data in self._data.values() for metric in data.metrics}
+
+    def _read(self, run: int) -> RunData:
+        if run not in self._data:
+            self._data[run] = read_run_data(self._folder.read(data_file(run)))
+        return self._data[run]
+
+    def _plans(self) -> Iterator[PlanTile]:
+        order = sorted(self._site.newest, key=lambda run: self._runs[run].started_at, reverse=True)
+        for number, run in enumerate(order):
+            yield self._plan(number, self._runs[run], self._read(run))
+
+    def _plan(self, number: int, summary: RunSummary, newest: RunData) -> PlanTile:
+        nights = self._nights(summary)
+        rows = [
+            entry
+            for entry in newest.measured()
+            if entry[2].change in CHANGED and entry[2].change != "faster"
+        ]
+        # The largest change first, then what could not be measured.
+        rows.sort(key=lambda entry: (CHANGED.index(entry[2].change), -_size(entry[2].ratio)))
+        listed = rows[:_MOST_RESULTS]
+        reach = reach_of(row for _, _, row in listed)
+        words = newest.verdict
+        verdict, beside = _headline(words["headline"]) if words else ("", "")
+        return PlanTile(
+            number=number,
+            title=visible(summary.plan),
+            href=run_file(summary.id),
+            lead=f"Run {summary.id}, {_minute_began(summary.started_at)} UTC{_state(summary)}",
+            kind="slower" if rows else "fine" if words else "unknown",
+            verdict=verdict or "nothing to compare with yet",
+            beside=beside,
+            nights=nights,
+            pairs=tuple(pair_maps(newest)[:_MOST_MAPS]),
+            changed=tuple(compared_cells(*entry, reach) for entry in listed),
+            more=len(rows) - len(listed),
+            details=words,
+        )
+
+    def _nights(self, summary: RunSummary) -> PlanNights:
+        heads: list[RunHead] = []
+        for head in self._site.last:
+            if head.plan == summary.plan:
+                heads.append(head)
+            if head.id == summary.id:
+                break
+        heads = heads[-SHOWN_NIGHTS:]
+        runs = {summary.id, *self._read(summary.id).against, *(head.id for head in heads)}
+        places: dict[str, list[CasePlace]] = {}
+        for case in self._site.cases:
+            of_plan = [place for place in case.places if place.plan == summary.plan]
+            places.setdefault(case.key, []).extend(of_plan)
+        return PlanNights(heads, {run: self._read(run) for run in runs}, places)
+
+    def _case_rows(
+        self, cases: Mapping[str, Case], names: Mapping[str, CaseNames]
+    ) -> Iterator[tuple[LinkedCell, ...]]:
         for listed in self._site.cases:
             case = cases[listed.key]
             place = listed.places[0]
-            name = names[place.plan].case(NamedCase(place.tests[0], case))
+            name = names[place.plan].with_test(NamedCase(place.tests[0], case))
             yield (
                 text(name, listed.name),
                 text(case.engine),
@@ -154,6 +225,19 @@ def _run_row(run: RunSummary, counts: Mapping[str, int]) -> tuple[LinkedCell, ..
         count(counts.get("faster", 0), kind="faster") if judged else no_verdict,
         count(counts.get("not_enough_data", 0) - counts["lost"]) if judged else no_verdict,
     )
+
+
+def _headline(text: str) -> tuple[str, str]:
+    """Return what is slower or missing, and the rest of a verdict's headline."""
+    parts, _, compared = text.partition(" (")
+    words = parts.split(", ")
+    verdict = [word for word in words if "slower" in word or "could not be measured" in word]
+    rest = [word for word in words if word not in verdict]
+    return ", ".join(verdict), "; ".join([*rest, compared.removesuffix(")")])
+
+
+def _size(ratio: float | None) -> float:
+    return abs(math.log(ratio)) if ratio is not None and ratio > 0 else math.inf
 
 
 def _minute_began(started_at: str) -> str:

@@ -13,8 +13,6 @@ from markupsafe import Markup
 
 from railgauge.base.characters import visible
 from railgauge.base.number import in_best_unit
-from railgauge.stats import Interval
-from railgauge.store.records import Series
 
 NOTHING = "–"
 _MARKUP = re.compile("[&<>\"']")
@@ -23,13 +21,16 @@ _MARKUP = re.compile("[&<>\"']")
 class LinkedCell(NamedTuple):
     """A text, the number it stands for (None: it sorts by its text), and where it leads to.
 
-    `kind` is a class of the style sheet: slower, faster, missing.
+    `kind` is a class of the style sheet: slower, faster, missing. `small` is a second line, in
+    smaller letters, and `picture` an SVG element above it.
     """
 
     text: str
     value: float | None = None
     href: str = ""
     kind: str = ""
+    small: str = ""
+    picture: str = ""
 
 
 def text(words: str, href: str = "", kind: str = "") -> LinkedCell:
@@ -54,20 +55,13 @@ def quantity(value: float | None, unit: str) -> LinkedCell:
     return number(value, "" if value is None else visible(in_best_unit(value, unit)))
 
 
-def interval(bounds: Interval | None, unit: str) -> LinkedCell:
-    """Return a cell of the 95 % interval of a median, in base units; it sorts by its width."""
-    if bounds is None:
-        return LinkedCell(NOTHING, kind="missing")
-    low, high = (visible(in_best_unit(end, unit)) for end in bounds[:2])
-    number, space, unit_name = low.partition(" ")
-    if space and high.endswith(f" {unit_name}"):
-        low = number
-    return LinkedCell(f"{low} to {high}", bounds.high - bounds.low)
-
-
-def replications(series: Series) -> LinkedCell:
-    """Return how many values there are, how many of them are suspect, and how many failed."""
-    return outcomes(len(series.values), int(series.suspect.sum()), series.failed)
+def interval_text(low: float, high: float, unit: str) -> str:
+    """Return an interval in base units as text: `7.77 to 7.81 Gbit/s`."""
+    first, last = (visible(in_best_unit(end, unit)) for end in (low, high))
+    size, space, unit_name = first.partition(" ")
+    if space and last.endswith(f" {unit_name}"):
+        first = size
+    return f"{first} to {last}"
 
 
 def outcomes(measured: int, suspect: int, failed: int) -> LinkedCell:
@@ -94,10 +88,13 @@ def rows(cells: Sequence[Sequence[LinkedCell]], words: int, tail: int, heading: 
 
 
 def _cell(cell: LinkedCell, where: tuple[str, str]) -> str:
-    (text, value, href, kind), (tag, side) = cell, where
+    (text, value, href, kind, small, picture), (tag, side) = cell, where
     content = _escaped(text)
     if href:
         content = f'<a href="{_escaped(href)}">{content}</a>'
+    content += picture
+    if small:
+        content += f" <small>{_escaped(small)}</small>"
     number = "" if value is None else f' data-value="{value!r}"'
     return f"{_start_tag(tag, side, kind)}{number}>{content}</{tag}>"
 

@@ -17,30 +17,28 @@ from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages
-from railgauge.report.site.changes_page import changes_page
 from railgauge.report.site.folder import Folder
 from railgauge.report.site.index_page import Index
 from railgauge.report.site.mark import FileMark
 from railgauge.report.site.run_page import run_page
-from railgauge.report.site.site_pages import CaseJob, ChangesJob, Job, LogJob, RunJob, log_stem
+from railgauge.report.site.site_pages import CaseJob, Job, LogJob, RunJob, data_file, log_stem
 from railgauge.report.site.site_templates import (
     render_case_page,
-    render_changes,
+    render_comparison,
     render_index,
     render_run,
 )
 from railgauge.store import Store
-from railgauge.store.heads import RunHead
 
 # The runs of a baseline, and one or two more.
 _RUNS_KEPT = 12
 
 
 class Maker:
-    """Makes the pages of a site of `heads`, all runs, one after the other."""
+    """Makes the pages of a site, one after the other."""
 
-    def __init__(self, store: Store, folder: Folder, heads: Sequence[RunHead]) -> None:
-        self._store, self._folder, self._heads = store, folder, heads
+    def __init__(self, store: Store, folder: Folder) -> None:
+        self._store, self._folder = store, folder
         # The next run is compared with the same runs.
         self._read_run = lru_cache(_RUNS_KEPT)(lambda run: read(store, [run]))
         self._links: dict[int, dict[tuple[str, str], CaseLink]] = {}
@@ -52,23 +50,24 @@ class Maker:
         match job:
             case RunJob():
                 reading = self._reading([*(job.against.runs if job.against else ()), job.run])
-                page, counts = run_page(self._store, reading, job, self._catalogue)
+                page, data, counts = run_page(
+                    self._store, reading, job, self._catalogue, self._plan_names(job.head.plan)
+                )
+                files[data_file(job.run)] = data.text()
                 files[job.name] = render_run(page)
             case CaseJob():
                 files[job.name] = render_case_page(self._cases.page(job))
             case LogJob():
                 files = self._logs(job)
-            case ChangesJob():
-                changes, counts = changes_page(self._store, self._heads, self._names)
-                files[job.name] = render_changes(changes)
         mark = FileMark(job.fingerprint, counts)
         self._folder.write(files, mark)
         return mark
 
     def make_index(self, index: Index) -> None:
         """Make the first page."""
-        text = render_index(index.page(self._catalogue, self._names))
-        self._folder.write({index.name: text}, FileMark(index.fingerprint))
+        page = index.page(self._names)
+        texts = (index.data(page), render_comparison(), render_index(page))
+        self._folder.write(dict(zip(index.files, texts, strict=True)), FileMark(index.fingerprint))
 
     @cached_property
     def _catalogue(self) -> Catalogue:
@@ -78,9 +77,13 @@ class Maker:
     def _names(self) -> Mapping[str, CaseNames]:
         return plan_case_names(self._store, self._catalogue)
 
+    def _plan_names(self, plan: str) -> CaseNames:
+        # A plan without a case has none.
+        return self._names.get(plan) or CaseNames((), self._catalogue)
+
     @cached_property
     def _cases(self) -> CasePages:
-        return CasePages(self._store, self._heads, self._catalogue, self._names)
+        return CasePages(self._store, self._catalogue, self._names)
 
     def _reading(self, runs: Sequence[int]) -> ReadRuns:
         reading = together(self._store, map(self._read_run, runs))

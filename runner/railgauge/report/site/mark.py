@@ -15,7 +15,7 @@ from pathlib import Path
 # A line is longer than any of ours only in somebody else's file.
 _LONGEST = 1024
 _MARK = re.compile(
-    rb"(?:\n|\A)(?:<!--|#) railgauge site ([0-9a-f]{64}) (\{[a-z0-9_\", :]*\})(?: -->)?\n\Z"
+    rb"(?:\n|\A)(?:<!--|#|//) railgauge site ([0-9a-f]{64}) (\{[a-z0-9_\", :]*\})(?: -->)?\n\Z"
 )
 
 
@@ -33,10 +33,12 @@ def fingerprint(*made_of: object) -> str:
 
 
 def marked(name: str, text: str, mark: FileMark) -> str:
-    """Return the text of the file `name` with its mark, a comment in HTML and in gnuplot."""
+    """Return the text of the file `name` with its mark, a comment in its language."""
     line = f"railgauge site {mark.fingerprint} {json.dumps(dict(mark.counts), sort_keys=True)}"
     end = "" if text.endswith("\n") or not text else "\n"
-    return f"{text}{end}<!-- {line} -->\n" if name.endswith(".html") else f"{text}{end}# {line}\n"
+    if name.endswith(".html"):
+        return f"{text}{end}<!-- {line} -->\n"
+    return f"{text}{end}{'//' if name.endswith('.js') else '#'} {line}\n"
 
 
 def read_mark(path: Path) -> FileMark | None:

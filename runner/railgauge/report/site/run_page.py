@@ -1,10 +1,9 @@
-"""A run's page: its cases with what became of them, what failed, its machines, its heat maps."""
+"""A run's page: its cases with what became of them, what failed, its machines, its pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
@@ -12,18 +11,26 @@ from railgauge.compare.compare import ORDER, Result
 from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
-from railgauge.plan.case_names import CaseNames
-from railgauge.report.figures.plotfile import DrawnFigure
+from railgauge.plan.case_names import CaseNames, parameter_texts
+from railgauge.plan.cases import Case, non_default
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.certificate_tables import certificate_tables
 from railgauge.report.pages.contents import Details
 from railgauge.report.pages.idle import idle_details
 from railgauge.report.pages.metric_definitions import ShownMetrics, clock_table, metric_tables
 from railgauge.report.pages.page import Page, RunRecords, make_page
-from railgauge.report.site.heatmaps import heatmaps
-from railgauge.report.site.linked_cells import LinkedCell, number, quantity, replications, text
-from railgauge.report.site.linked_cells import interval as interval_cell
-from railgauge.report.site.site_pages import RunJob, case_file, log_file
+from railgauge.report.site.drawings import farthest, ratio_bar
+from railgauge.report.site.linked_cells import (
+    LinkedCell,
+    interval_text,
+    number,
+    outcomes,
+    quantity,
+    text,
+)
+from railgauge.report.site.pair_maps import PairMap, pair_maps
+from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, run_data
+from railgauge.report.site.site_pages import RunJob, case_file
 from railgauge.report.site.unjudged import UnjudgedCases
 from railgauge.report.tables.certified import (
     certified_sentence,
@@ -32,18 +39,16 @@ from railgauge.report.tables.certified import (
     run_standings,
 )
 from railgauge.report.verdicts.verdict_words import (
-    compared_names,
     counter_line,
     headline,
-    interval,
     sentence,
     shared_facts,
     tally,
 )
-from railgauge.stats import median_interval
 from railgauge.stats.digits import ratio_text
+from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
-from railgauge.store.records import PlannedCase, Series, StoredRun
+from railgauge.store.records import StoredRun
 
 if TYPE_CHECKING:
     from railgauge.base.certificate import Certificate
@@ -51,7 +56,6 @@ if TYPE_CHECKING:
 
 _MOST_RESULTS = 20
 _MOST_REMOVED = 100
-_NEW, _NOT_COMPARED = "new", "not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,36 +83,54 @@ class VerdictText:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunPage:
-    """One page. `rows` are the run's cases and metrics, under COMPARED if `judged`, or ALONE.
-
-    `certified` says which of its engines were certified, `certificates` by which checks.
-    """
+class CaseGroup:
+    """Cases with one kind of verdict; what is not `open` is folded."""
 
     title: str
-    lead: tuple[str, ...]
-    judged: VerdictText | None
+    open: bool
+    columns: tuple[str, ...]
     rows: tuple[tuple[LinkedCell, ...], ...]
-    heatmaps: tuple[DrawnFigure, ...]
-    heatmaps_note: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPage:
+    """One page. `constants` are what all cases of a test share.
+
+    `beside` are lines of what changed since run `before`. `certified` says which of its engines
+    were certified, `certificates` by which checks.
+    """
+
+    number: int
+    title: str
+    lead: tuple[str, ...]
+    constants: tuple[tuple[str, str], ...]
+    judged: VerdictText | None
+    before: int | None
+    beside: tuple[str, ...]
+    groups: tuple[CaseGroup, ...]
+    pairs: tuple[PairMap, ...]
     certified: str
     certificates: tuple[Details, ...]
     details: Page
 
 
-_NAMES = ("Test", "Case", "Metric")
-_MEASURED = ("Median", "95 % interval", "Replications")
 # Of a run that is compared with others, and of one that is compared with nothing.
-COMPARED = (*_NAMES, "Verdict", "Ratio", "95 % of it", "Before", *_MEASURED, "Why")
-ALONE = (*_NAMES, *_MEASURED, "Why")
+COMPARED = (
+    *("Case", "Metric", "Verdict", "Before", "Now", "Ratio", "95 % interval"),
+    *("Replications", "Why"),
+)
+ALONE = ("Case", "Metric", "Median", "Replications", "Why")
+_LOST = "lost"
+CHANGED = ("slower", _LOST, "faster")
+_GROUPS = {"same": "The same", "not enough data": "Not enough data", "": "Not compared"}
 
 
 def run_page(
-    store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue
-) -> tuple[RunPage, dict[str, int]]:
-    """Return the page of a run, and how many of its results have each verdict.
+    store: Store, reading: ReadRuns, job: RunJob, catalogue: Catalogue, names: CaseNames
+) -> tuple[RunPage, RunData, dict[str, int]]:
+    """Return the page of a run, its data, and how many of its results have each verdict.
 
-    `reading` has the run and what it is compared with.
+    `reading` has the run and what it is compared with; `names` are those of the plan's cases.
     """
     run = store.run(job.run)
     records = RunRecords(run, store.failures(run.id), store.suspicions(run.id))
@@ -119,15 +141,19 @@ def run_page(
     verdict = None
     if job.against is not None:
         verdict = verdict_on(store, reading, job.against, Selection(f"run {run.id}", (run.id,)))
-    pictures, note = heatmaps(store, run, reading, catalogue)
+    words = judged(verdict, names) if verdict else None
+    data = run_data(store, reading, job, names, verdict, words)
     certificates = store.certificates()
     page = RunPage(
+        number=run.id,
         title=f"Run {run.id} of {visible(run.new.plan)}",
         lead=details.summary,
-        judged=judged(verdict, catalogue, "../") if verdict else None,
-        rows=tuple(_Rows(store, records, verdict, job, catalogue).all(reading)),
-        heatmaps=pictures,
-        heatmaps_note=note,
+        constants=tuple(_constants(run, catalogue)),
+        judged=words,
+        before=job.before.id if job.before else None,
+        beside=data.beside,
+        groups=tuple(_Rows(store, records, verdict, data).groups()),
+        pairs=tuple(pair_maps(data)),
         certified=_certified(run, certificates),
         certificates=certificate_tables(run, certificates),
         details=replace(
@@ -140,7 +166,24 @@ def run_page(
             settings=settings_tables([(run, store.launch_settings(run.id))], catalogue),
         ),
     )
-    return page, _counts(verdict)
+    return page, data, _counts(verdict)
+
+
+def _constants(run: StoredRun, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    """Yield, for each test, what all its cases share and isn't the engine's default."""
+    tests: dict[str, list[Case]] = {}
+    for planned in run.cases:
+        tests.setdefault(planned.test, []).append(planned.case)
+    for test, cases in tests.items():
+        shared = set.intersection(*(set(case.parameters.items()) for case in cases))
+        names = {name for name, _ in shared} & {*non_default(cases[0], catalogue)}
+        texts = [
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in parameter_texts(cases[0], catalogue)
+            if name in names
+        ]
+        if texts:
+            yield visible(test), ", ".join(texts)
 
 
 def _certified(run: StoredRun, certificates: Sequence[Certificate]) -> str:
@@ -165,25 +208,19 @@ def _metrics_by_engine(reading: ReadRuns, run: StoredRun) -> ShownMetrics:
     return by_engine
 
 
-def judged(
-    verdict: Verdict, catalogue: Catalogue, to_top: str, most: int = _MOST_RESULTS
-) -> VerdictText:
-    """Return the verdict in words, `most` of the slower and as many of the lost results.
-
-    `to_top` leads from the page to the site's folder.
-    """
+def judged(verdict: Verdict, names: CaseNames) -> VerdictText:
+    """Return the verdict in words, cases by `names`; links lead from the site's folder."""
     compared = verdict.comparison
-    names = compared_names(compared, catalogue)
 
     def case_verdicts(results: Sequence[Result]) -> tuple[CaseVerdict, ...]:
         return tuple(
             CaseVerdict(
                 names.with_test(result),
-                to_top + case_file(result.case.key),
+                case_file(result.case.key),
                 sentence(result),
                 tuple(map(counter_line, verdict.reasons.get(result.name[:2], Reasons()).counters)),
             )
-            for result in results[:most]
+            for result in results[:_MOST_RESULTS]
         )
 
     removed = [names.with_test(planned) for planned in compared.cases_only[0]]
@@ -192,11 +229,16 @@ def judged(
         tally=tally(compared),
         slower=case_verdicts(verdict.slower),
         lost=case_verdicts(verdict.lost),
-        more=sum(max(0, len(results) - most) for results in (verdict.slower, verdict.lost)),
+        more=sum(
+            max(0, len(results) - _MOST_RESULTS) for results in (verdict.slower, verdict.lost)
+        ),
         facts=tuple(shared_facts(verdict.slower, verdict.reasons)),
         notes=(
             *map(visible, verdict.notes),
-            *(f"{names.with_test(each)}: {sentence(each)}" for each in verdict.flipping[:most]),
+            *(
+                f"{names.with_test(result)}: {sentence(result)}"
+                for result in verdict.flipping[:_MOST_RESULTS]
+            ),
         ),
         removed=tuple(removed[:_MOST_REMOVED]),
     )
@@ -210,89 +252,112 @@ def _counts(verdict: Verdict | None) -> dict[str, int]:
     return counts | {"compared": len(compared.results), "lost": len(verdict.lost)}
 
 
+def compared_cells(
+    case: DataCase, metric: MetricKind, row: MetricRow, reach: float, to_top: str = ""
+) -> tuple[LinkedCell, ...]:
+    """Return the cells from the case to the ratio's interval, as `COMPARED` names them.
+
+    Ratios are drawn on an axis that reaches `reach` either way; `to_top` leads from the page to
+    the site's folder.
+    """
+    change, ratio = row.change, row.ratio
+    low, high = row.ratio_low, row.ratio_high
+    kind = "slower" if change == _LOST else change if change in CHANGED else ""
+    ends = number(None, "")
+    if ratio is not None and low is not None and high is not None:
+        bar = ratio_bar(ratio, low, high, row.smallest or 0, reach, kind or "undecided")
+        small = f"{ratio_text(low)} to {ratio_text(high)}"
+        ends = LinkedCell("", high - low, small=small, picture=bar)
+    # Worst first, as comparisons are sorted.
+    order = float([*ORDER, ""].index("slower" if change == _LOST else change))
+    words = {_LOST: "not measured", "": "not compared"}.get(change, change)
+    return (
+        LinkedCell(case.name, None, f"{to_top}{case_file(case.key)}"),
+        text(metric.name.replace("_", " ")),
+        LinkedCell(words, order + (0.5 if change == _LOST else 0), "", kind),
+        quantity(row.before, metric.unit),
+        _median_cell(metric, row),
+        number(ratio, "" if ratio is None else ratio_text(ratio)),
+        ends,
+    )
+
+
+def _median_cell(metric: MetricKind, row: MetricRow) -> LinkedCell:
+    """Return a median with its interval below."""
+    cell = quantity(row.median, metric.unit)
+    if row.low is None or row.high is None:
+        return cell
+    return cell._replace(small=interval_text(row.low, row.high, metric.unit))
+
+
+def reach_of(rows: Iterable[MetricRow]) -> float:
+    """Return how far the axis of the ratios of these rows has to reach."""
+    return farthest(end for row in rows for end in (row.ratio, row.ratio_low, row.ratio_high))
+
+
 class _Rows:
     """Makes the rows of a run's cases."""
 
     def __init__(
-        self,
-        store: Store,
-        records: RunRecords,
-        verdict: Verdict | None,
-        job: RunJob,
-        catalogue: Catalogue,
+        self, store: Store, records: RunRecords, verdict: Verdict | None, data: RunData
     ) -> None:
-        self._job, self._verdict = job, verdict
         self._unjudged = UnjudgedCases(store, records)
-        new_cases = verdict.comparison.cases_only[1] if verdict else ()
-        self._new = {(planned.test, planned.case.key) for planned in new_cases}
-        self._names = (
-            compared_names(verdict.comparison, catalogue)
-            if verdict
-            else CaseNames(records.run.cases, catalogue)
-        )
+        self._verdict, self._data = verdict, data
+        self._planned = {(case.test, case.case.key): case for case in records.run.cases}
+        results = verdict.comparison.results if verdict else ()
+        self._reasons = {result.name: result.judged.reason for result in results}
+        self._order = {name: place for place, name in enumerate(self._reasons)}
+        only = verdict.comparison.cases_only[1] if verdict else ()
+        self._new = {(planned.test, planned.case.key) for planned in only}
 
-    def all(self, reading: ReadRuns) -> Iterator[tuple[LinkedCell, ...]]:
-        """Yield a row for each case and metric: as the verdict sorts them, then what it hasn't."""
-        series = reading.series[self._job.run]
-        cases = {(case.test, case.case.key): case for case in reading.cases[self._job.run]}
-        results = self._verdict.comparison.results if self._verdict else ()
-        compared = {result.name for result in results}
-        compared_cases = {name[:2] for name in compared}
-        for result in results:
-            name = result.name[:2]
-            measured = series.get(name, {}).get(result.metric)
-            yield self._row(cases[name], result.metric, measured, result)
-        for name, planned in cases.items():
-            metrics = series.get(name, {}).items()
-            directed = {metric: values for metric, values in metrics if has_direction(values)}
-            for metric, values in directed.items():
-                # Of what was never measured in any of the runs there is one row.
-                if (*name, metric) not in compared and (*name, "") not in compared:
-                    yield self._row(planned, metric, values, None)
-            if not directed and name not in compared_cases:
-                yield self._row(planned, "", None, None)
+    def groups(self) -> Iterator[CaseGroup]:
+        """Yield what changed, then what didn't; of a run alone all its cases."""
+        rows = sorted(self._all(), key=self._rank)
+        if self._verdict is None:
+            if rows:
+                cells = tuple(self._cells(*row, 0) for row in rows)
+                yield CaseGroup("Cases", open=True, columns=ALONE, rows=cells)
+            return
+        groups = {"Slower, not measured, faster": [row for row in rows if row[2].change in CHANGED]}
+        for change, title in _GROUPS.items():
+            groups[title] = [row for row in rows if row[2].change == change]
+        for place, (title, of_group) in enumerate(groups.items()):
+            if of_group:
+                reach = reach_of(row for _, _, row in of_group)
+                cells = tuple(self._cells(*row, reach) for row in of_group)
+                yield CaseGroup(title, place == 0, COMPARED, cells)
 
-    def _row(
-        self, planned: PlannedCase, metric: str, series: Series | None, result: Result | None
+    def _all(self) -> Iterator[tuple[DataCase, MetricKind, MetricRow]]:
+        """Yield the rows to show; a case without any has one without a metric."""
+        measured_cases = set()
+        for case, metric, row in self._data.measured():
+            if metric.better in BETTER or row.change:
+                measured_cases.add(row.case)
+                yield case, metric, row
+        for place, case in enumerate(self._data.cases):
+            if place not in measured_cases:
+                yield case, MetricKind("", "", ""), MetricRow(place, 0, None)
+
+    def _rank(self, entry: tuple[DataCase, MetricKind, MetricRow]) -> int:
+        case, metric, _ = entry
+        return self._order.get((case.test, case.key, metric.name), len(self._order))
+
+    def _cells(
+        self, case: DataCase, metric: MetricKind, row: MetricRow, reach: float
     ) -> tuple[LinkedCell, ...]:
-        case, job = planned.case, self._job
-        measured = series if series is not None and len(series.values) else None
-        middle = median(measured.values.tolist()) if measured else None
-        unit = series.unit if series else ""
-        counts = replications(series) if series else self._unjudged.replications(planned)
-        if (planned.test, case.key) in job.logged:
-            counts = counts._replace(href=f"../{log_file(job.run, planned.test, case.key)}")
-        judgement = self._judgement(planned, result) if job.against else ()
-        reason = result.judged.reason if result else ""
-        if not result and not measured:
+        name = case.test, case.key
+        planned = self._planned[name]
+        counts = outcomes(row.n, row.suspect, row.failed)
+        reason = self._reasons.get((*name, metric.name), "")
+        if not metric.name:
+            counts = self._unjudged.replications(planned)
+        if not row.change and row.median is None:
             reason = self._unjudged.reason(planned)
-        return (
-            text(planned.test),
-            LinkedCell(self._names.case(planned), None, f"../{case_file(case.key)}"),
-            text(metric.replace("_", " ")),
-            *judgement,
-            quantity(middle, unit),
-            interval_cell(
-                median_interval(measured.values, measured.level) if measured else None, unit
-            ),
-            counts,
-            text(reason),
-        )
-
-    def _judgement(self, planned: PlannedCase, result: Result | None) -> tuple[LinkedCell, ...]:
-        """Return the cells of verdict, ratio, its interval, before."""
-        no_number = number(None, "")
-        if result is None:
-            new = (planned.test, planned.case.key) in self._new
-            return text(_NEW if new else _NOT_COMPARED), no_number, no_number, no_number
-        judgement, before = result.judged, result.sides[0].median
-        has_ratio = judgement.ratio > 0
-        word = "not measured" if result.lost else str(judgement.change)
-        order = float(ORDER.index(judgement.change)) - (0.5 if result.lost else 0)
-        kind = "slower" if result.lost else judgement.change
-        return (
-            LinkedCell(word, order, "", kind if kind in ("slower", "faster") else ""),
-            number(judgement.ratio if has_ratio else None, ratio_text(judgement.ratio)),
-            number(judgement.high - judgement.low if has_ratio else None, interval(result)),
-            quantity(before, result.unit),
-        )
+        if case.log:
+            counts = counts._replace(href=f"../{case.log}")
+        cells = compared_cells(case, metric, row, reach, "../")
+        if self._verdict is None:
+            cells = (*cells[:2], cells[4])
+        elif not row.change and name in self._new:
+            cells = (*cells[:2], text("new"), *cells[3:])
+        return (*cells, counts, text(reason))

@@ -18,10 +18,9 @@ from railgauge.report.site.index_page import Index
 from railgauge.report.site.made_by import made_by
 from railgauge.report.site.make import Maker
 from railgauge.report.site.mark import FileMark
-from railgauge.report.site.site_pages import Job, LogJob, RunJob, plan_site
+from railgauge.report.site.site_pages import Job, LogJob, RunJob, data_file, plan_site
 from railgauge.report.site.snapshot_store import KeptStore
 from railgauge.store import Store
-from railgauge.store.heads import RunHead
 
 # Fewer pages than this are made sooner than another process has begun.
 _LEAST_FOR_SEVERAL = 24
@@ -64,17 +63,21 @@ def build_site(
             site = plan_site(store, maker, baseline, logs)
             own_marks = folder.marks()
             names = [name for job in site.jobs for name in _files(job)]
-            folder.refuse_foreign([*names, Index.name], own_marks)
+            folder.refuse_foreign([*names, *Index.files], own_marks)
             fingerprints = {name: mark.fingerprint for name, mark in own_marks.items()}
-            due_jobs = [job for job in site.jobs if fingerprints.get(job.name) != job.fingerprint]
-            marks = own_marks | _make(due_jobs, where, folder, site.heads, store)
-            index = Index(store, site, marks)
+            due_jobs = [
+                job
+                for job in site.jobs
+                if {fingerprints.get(name) for name in _needed(job)} != {job.fingerprint}
+            ]
+            marks = own_marks | _make(due_jobs, where, folder, store)
+            index = Index(store, site, folder, marks)
             made_pages = [job.name for job in due_jobs]
-            if marks.get(index.name) != FileMark(index.fingerprint):
-                Maker(store, folder, site.heads).make_index(index)
+            if any(marks.get(name) != FileMark(index.fingerprint) for name in index.files):
+                Maker(store, folder).make_index(index)
                 made_pages.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
-            removed = folder.sweep({*names, index.name}, own_marks)
+            removed = folder.sweep({*names, *index.files}, own_marks)
     return Built(tuple(made_pages), len(site.jobs) + 1 - len(made_pages), removed)
 
 
@@ -83,21 +86,26 @@ def _files(job: Job) -> Iterator[str]:
     if isinstance(job, LogJob):
         stem = job.name.removesuffix(".html")
         yield from (f"{stem}.plot", f"{stem}.dat")
+    yield from _needed(job)
+
+
+def _needed(job: Job) -> Iterator[str]:
+    """Yield the names of the files that a page has in any case."""
+    if isinstance(job, RunJob):
+        yield data_file(job.run)
     yield job.name
 
 
-def _make(
-    jobs: Sequence[Job], where: str, folder: Folder, heads: Sequence[RunHead], store: Store
-) -> dict[str, FileMark]:
+def _make(jobs: Sequence[Job], where: str, folder: Folder, store: Store) -> dict[str, FileMark]:
     """Make the pages, in as many processes as there are CPUs for them; return their marks."""
     processes = min(len(os.sched_getaffinity(0)), len(jobs) // _LEAST_FOR_SEVERAL)
     if processes < 2:
-        maker = Maker(store, folder, heads)
+        maker = Maker(store, folder)
         return {job.name: maker.make(job) for job in jobs}
     marks: dict[str, FileMark] = {}
     # Spawned: a fork would share the database's connection.
     workers = ProcessPoolExecutor(
-        processes, get_context("spawn"), _start_worker, (where, folder.path, tuple(heads))
+        processes, get_context("spawn"), _start_worker, (where, folder.path)
     )
     try:
         futures = [workers.submit(_make_batch, batch) for batch in _batches(jobs)]
@@ -124,12 +132,12 @@ def _batches(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:
 _maker: Maker | None = None
 
 
-def _start_worker(where: str, out: Path, heads: Sequence[RunHead]) -> None:
+def _start_worker(where: str, out: Path) -> None:
     """Begin a process that makes pages: it ends with the one that began it, however that does."""
     global _maker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _maker = Maker(KeptStore.open(where, create=False, check=False), Folder(out), heads)
+    _maker = Maker(KeptStore.open(where, create=False, check=False), Folder(out))
 
 
 def _end_with_parent() -> None:

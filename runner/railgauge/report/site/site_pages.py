@@ -15,7 +15,7 @@ from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
-from railgauge.report.site.folder import CASES, CHANGES, LOGS, RUNS
+from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
 from railgauge.store import Store
 from railgauge.store.digest import CaseName, Digests
@@ -27,13 +27,23 @@ _KEY = re.compile("[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """The page of a run, compared with `against`, with those of its cases that have a log page."""
+    """The page of a run, and its data.
+
+    It is compared with `against`; `before` is its plan's run before it. `logged` are those of its
+    cases that have a log page.
+    """
 
     name: str
     fingerprint: str
-    run: int
+    head: RunHead
     against: Selection | None
+    before: RunHead | None
     logged: tuple[CaseName, ...]
+
+    @property
+    def run(self) -> int:
+        """The run's number."""
+        return self.head.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +60,12 @@ class CasePlace:
 
 @dataclass(frozen=True, slots=True)
 class CaseJob:
-    """The page of a case in all its plans' runs; `places` are where it is measured.
-
-    `logged` are the (run, test) of its log pages.
-    """
+    """The page of a case in all its plans' runs; `places` are where it is measured."""
 
     name: str
     fingerprint: str
     key: str
     places: tuple[CasePlace, ...]
-    logged: tuple[tuple[int, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +80,7 @@ class LogJob:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChangesJob:
-    """The page of all cases that changed in the last nights."""
-
-    name: str
-    fingerprint: str
-
-
-Job = RunJob | CaseJob | LogJob | ChangesJob
+Job = RunJob | CaseJob | LogJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +98,16 @@ class ListedCase:
 class SitePages:
     """All pages but the index, and what the index is made of.
 
-    `newest` are the runs it begins with, one of each plan, and what each is compared with;
-    `newest_fingerprint` is the digest of what these are made of. `axes` are the parameters by which
-    each plan names the cases of each test.
+    `newest` are the runs it begins with, one of each plan; `last` those whose nights it shows,
+    oldest first, and `fingerprint` is the digest of what these are made of.
     """
 
     jobs: Sequence[Job]
     heads: Sequence[RunHead]
-    newest: Mapping[int, Selection | None]
+    newest: Sequence[int]
+    last: Sequence[RunHead]
     cases: Sequence[ListedCase]
-    newest_fingerprint: str
-    axes: Mapping[str, Mapping[str, Sequence[str]]]
+    fingerprint: str
 
 
 def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> SitePages:
@@ -135,6 +132,11 @@ def case_file(key: str) -> str:
 def run_file(run: int) -> str:
     """Return the name of a run's page."""
     return f"{RUNS}/{run}.html"
+
+
+def data_file(run: int) -> str:
+    """Return the name of the file with a run's data."""
+    return f"{DATA}/{run}.js"
 
 
 def log_file(run: int, test: str, key: str) -> str:
@@ -180,6 +182,7 @@ class _Planner:
         }
         self._against = {head.id: against.of(head) for head in heads}
         self._newest = against.newest
+        # Pages name a plan's cases by these.
         self._axes = {
             plan: CaseNames(of_plan, None).axes for plan, of_plan in store.plan_cases().items()
         }
@@ -194,20 +197,30 @@ class _Planner:
 
     def site(self) -> SitePages:
         cases = list(self._listed())
-        newest = {run: self._against[run] for run in self._newest}
-        inputs = [self._compared(head) for head in self._heads if head.id in newest]
-        jobs: list[Job] = [self._changes(), *self._case_jobs(cases), *self._log_jobs()]
-        jobs += self._run_jobs()
-        newest_fingerprint = fingerprint(self._maker, inputs)
-        return SitePages(jobs, self._heads, newest, cases, newest_fingerprint, self._axes)
+        runs = list(self._run_jobs())
+        last = last_of_each_plan(self._heads, NIGHTS)
+        # What is compared with may be older.
+        runs_shown = {head.id for head in last}
+        for run in self._newest:
+            side = self._against[run]
+            runs_shown |= {run, *(side.runs if side else ())}
+        inputs = [job.fingerprint for job in runs if job.run in runs_shown]
+        jobs: list[Job] = [*self._case_jobs(cases), *self._log_jobs(), *runs]
+        digest = fingerprint(self._maker, self._heads, inputs, self._axes)
+        return SitePages(jobs, self._heads, self._newest, last, cases, digest)
 
     def _run_jobs(self) -> Iterator[RunJob]:
+        last: dict[str, RunHead] = {}
         for head in self._heads:
             side, logged = self._against[head.id], self._logged.get(head.id, ())
             certificates = self._certificates.get(head.id, ())
-            inputs = (head, self._compared(head), logged)
-            digest = fingerprint("run", self._maker, inputs, certificates)
-            yield RunJob(run_file(head.id), digest, head.id, side, logged)
+            before = last.get(head.plan)
+            settings = before and self._settings[before.id]
+            made_of = (self._compared(head), before, settings, logged, self._axes.get(head.plan))
+            digest = fingerprint("run", self._maker, head, made_of, certificates)
+            yield RunJob(run_file(head.id), digest, head, side, before, logged)
+            if not head.partial:
+                last[head.plan] = head
 
     def _compared(self, head: RunHead) -> object:
         """Return what a run's verdict is made of."""
@@ -229,28 +242,12 @@ class _Planner:
         ]
 
     def _case_jobs(self, cases: Sequence[ListedCase]) -> Iterator[CaseJob]:
-        nights: dict[str, list[tuple[RunHead, str]]] = {}
-        for head in self._heads:
-            nights.setdefault(head.plan, []).append((head, self._settings[head.id]))
-        # A case's page also has the number of runs without the case.
-        plan_digests = {plan: fingerprint(runs) for plan, runs in nights.items()}
-        logged: dict[str, list[tuple[int, str]]] = {}
-        for run, names in self._logged.items():
-            for test, key in names:
-                logged.setdefault(key, []).append((run, test))
-        case_digests: dict[str, list[str]] = {}
-        for head in self._heads:
-            for (test, key), digest in self._cases.get(head.id, {}).items():
-                case_digests.setdefault(key, []).append(f"{head.id} {test} {digest}")
+        """Yield the pages of the cases, which have no night: their scripts load the runs' data."""
         for case in cases:
-            pages = tuple(logged.get(case.key, ()))
-            plans = [
-                (plan_digests[plan], self._axes[plan])
-                for plan in dict.fromkeys(place.plan for place in case.places)
-            ]
-            inputs = (case.key, case.places, plans, case_digests[case.key], pages)
-            page_digest = fingerprint("case", self._maker, inputs)
-            yield CaseJob(case.name, page_digest, case.key, case.places, pages)
+            inputs = (case.key, case.places, [self._axes[place.plan] for place in case.places])
+            yield CaseJob(
+                case.name, fingerprint("case", self._maker, inputs), case.key, case.places
+            )
 
     def _log_jobs(self) -> Iterator[LogJob]:
         for run, names in self._logged.items():
@@ -258,15 +255,6 @@ class _Planner:
                 inputs = (self._settings[run], self._cases[run][test, key], self._logs[run])
                 digest = fingerprint("log", self._maker, run, test, key, inputs)
                 yield LogJob(log_file(run, test, key), digest, run, test, key, MOST_PAGES)
-
-    def _changes(self) -> ChangesJob:
-        last = last_of_each_plan(self._heads, NIGHTS)
-        runs: dict[str, list[int]] = {}
-        for head in last:
-            runs.setdefault(head.plan, []).append(head.id)
-        renamed = [self._renamed(plan, of_plan) for plan, of_plan in runs.items()]
-        inputs = [(head, self._run_inputs[head.id]) for head in last], renamed
-        return ChangesJob(CHANGES, fingerprint("changes", self._maker, inputs, self._axes))
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""

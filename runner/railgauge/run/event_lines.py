@@ -1,0 +1,104 @@
+"""A run as it comes along, for programs: a JSON object a line (schema/run_event.schema.json)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable
+from typing import TextIO
+
+from railgauge.engine.outcome import Launch, Outcome
+from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.schedule import Dispatch
+from railgauge.run.execution import Namer
+from railgauge.run.job import Finished
+
+
+class EventLines:
+    """See `Observer`: the first line tells the run's number, which all the others have as well."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._run: int | None = None
+
+    def say(self, text: str) -> None:
+        """Leave stages to those who read sentences."""
+
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
+        """Write the run's number."""
+        self._run = run
+        self._write("run", replications=total)
+
+    def dispatched(self, dispatch: Dispatch) -> None:
+        """Write which case begins, of a group's pairs each."""
+        for case in dispatch.cases:
+            self._write(
+                "case",
+                test=dispatch.test,
+                engine=case.engine,
+                link=case.link,
+                case_key=case.key,
+                parameters=dict(case.parameters),
+            )
+
+    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+        """Write what a replication came to, of a group's pairs each."""
+        error = None
+        if outcome.status == "failed":
+            error = {"code": outcome.error_code, "message": outcome.error_message}
+        for case in dispatch.cases:
+            pair = (case.client, case.server or "")
+            metrics = outcome.pairs.get(pair, {}) if dispatch.pairs else outcome.metrics
+            self._write(
+                "replication",
+                test=dispatch.test,
+                link=case.link,
+                case_key=case.key,
+                replication=outcome.replication,
+                warmup=outcome.warmup,
+                status=outcome.status,
+                metrics=dict(metrics),
+                error=error,
+                suspicions=[
+                    {"code": suspicion.code, "host": suspicion.host, "message": suspicion.message}
+                    for suspicion in outcome.suspicions
+                ],
+                warnings=list(launch.warnings),
+            )
+
+    def remaining(self, total: int, still_open: int) -> None:
+        """Write how much there is left at most."""
+        self._write("remaining", replications=total, open_cases=still_open)
+
+    def lost(self, host: str, reason: str) -> None:
+        """Write which host is gone."""
+        self._write("lost", host=host, reason=reason)
+
+    def end(self) -> None:
+        """Leave the last line to `finished`."""
+
+    def finished(self, finished: Finished, exit_code: int) -> None:
+        """Write what came of the run: the last line."""
+        self._run = finished.run
+        self._write(
+            "finished",
+            measured=finished.measured,
+            failed=finished.failed,
+            missing=finished.missing,
+            suspect=finished.suspect,
+            skipped=list(finished.skipped),
+            exit_code=exit_code,
+        )
+
+    def _write(self, event: str, **fields: object) -> None:
+        line = json.dumps({"run": self._run, "event": event, **fields}, allow_nan=False)
+        # Nobody who stops reading may end a measurement.
+        with contextlib.suppress(OSError):
+            print(line, file=self._stream, flush=True)

@@ -1,0 +1,1 @@
+"""A standing campaign of everyday disasters: `make chaos`."""

@@ -1,0 +1,69 @@
+"""Settings in files: which goes before which, and every mistake with its place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support import command_line
+
+
+def listed(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run `railgauge list`, which names the database that isn't there."""
+    return command_line.run(
+        [*command_line.COMMAND, "list", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "XDG_CONFIG_HOME": str(folder.parent / "config"), **environment},
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder two below that of a project's settings, beside a user's."""
+    (tmp_path / "config" / "railgauge").mkdir(parents=True)
+    (tmp_path / "config" / "railgauge" / "config.toml").write_text('db = "user.db"\n')
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+def test_the_command_line_goes_before_the_environment_the_project_and_the_user(
+    folder: Path,
+) -> None:
+    def database(*options: str, **environment: str) -> str:
+        done = listed(folder, *options, **environment)
+        assert done.returncode == 2
+        return done.stderr
+
+    assert str(folder.parent / "config" / "railgauge" / "user.db") in database()
+    (folder.parent / "railgauge.toml").write_text('db = "sub/project.db"\n')
+    assert str(folder.parent / "sub" / "project.db") in database()
+    (folder / "railgauge.toml").write_text('wait = "1min"\n')
+    assert "user.db" in database()
+    (folder / "railgauge.toml").write_text('db = "nearest.db"\n')
+    assert "nearest.db" in database()
+    assert "variable.db" in database(RAILGAUGE_DB="variable.db")
+    assert "option.db" in database("--db", "option.db", RAILGAUGE_DB="variable.db")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('db = "a"\ndbb = "b"\n', "railgauge.toml:2:1: unknown setting 'dbb': did you mean 'db'?"),
+        ("\n[report]\nx = 1\n", "railgauge.toml:2:1: 'report' is no text"),
+        ("db = 3\n", "railgauge.toml:1:1: 'db' is no text"),
+        ("db = [\n1", "railgauge.toml:1:1: not TOML: Unclosed array (at end of document)"),
+        ("wait = \n", "railgauge.toml:1:8: not TOML: Invalid value"),
+        (b"db = '\xff'\n", "railgauge.toml:1:1: these settings can't be read: not UTF-8 text"),
+    ],
+)
+def test_a_mistake_has_its_place(folder: Path, text: str | bytes, says: str) -> None:
+    content = text if isinstance(text, bytes) else text.encode()
+    (folder / "railgauge.toml").write_bytes(content)
+    done = listed(folder)
+    assert done.returncode == 2
+    assert says in done.stderr
