@@ -32,6 +32,9 @@ static const struct {
 
 void confine(void)
 {
+#ifdef UNCONFINED /* a sanitizer, or what counts lines, opens files of its own */
+    return;
+#endif
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_VERSION);
     if (version < 1)
         return;

@@ -1,6 +1,7 @@
 #include "guard.h"
 
 #include "clock.h"
+#include "confine.h"
 #include "failure.h"
 
 #include <errno.h>
@@ -86,6 +87,9 @@ static sem_t watching;
 static void *watch(void *unused)
 {
     (void)unused;
+    /* A server among strangers: its own thread cannot do it for this one. */
+    if (launch->server && launch->engine && launch->engine->port)
+        confine();
     sem_post(&watching);
     for (;;) {
         uint64_t now = now_ns();

@@ -175,7 +175,9 @@ def test_a_result_that_cannot_be_gives_no_number(engines, engine: str, mode: str
     with Between(server.port, Wire.RESULT, _listen(seen)) as between:
         assert _start(engines, engine, between.port, f"--mode={mode}").finish().metrics
     for name in seen[-1]:
-        for value in (None, "", "nan", "inf", "-1", "1e300", "1e"):
+        # Not every kernel knows of each packet that a socket dropped: then nothing is said of it.
+        absent = () if name == "drops" else (None,)
+        for value in (*absent, "", "nan", "inf", "-1", "1e300", "1e"):
             lie = _lie(name, value)
             code = _code(engines, server, "RESULT", lie, f"--mode={mode}", first=first)
             assert code == "bad-peer", (name, value)

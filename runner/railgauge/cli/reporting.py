@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -15,6 +15,7 @@ from railgauge.cli.options import database
 from railgauge.cli.settings import setting
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
+from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.figures.pictures import PICTURES
 from railgauge.report.pages.case.case_pages import MOST_PAGES
@@ -68,6 +69,11 @@ picture_terminal = click.option(
     default="",
     metavar="AXIS",
     help="What tells runs of the same cases apart: run, label/KEY, fact/NAME, git_commit ….",
+)
+@click.option(
+    "--notes",
+    type=click.Choice(get_args(NoteLevel)),
+    help="How much to say below tables: short unless the definition says otherwise.",
 )
 @database
 def report(

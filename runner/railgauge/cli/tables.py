@@ -33,7 +33,10 @@ def default_text(
     context = read_context(store, map(store.run, runs))
     # In short a metric's own table would say no more than the test's.
     spec = default_spec(series, statistics=_MOST_ROWS if statistics else 0)
-    tables = (build(table, series, catalogue=catalogue, context=context) for table in spec.tables)
+    tables = (
+        build(table, series, catalogue=catalogue, context=context, level=spec.notes)
+        for table in spec.tables
+    )
     return "\n".join(
         render_text(table) if len(table.rows) <= _MOST_ROWS else _in_short(table, runs)
         for table in tables

@@ -241,12 +241,37 @@ def test_failed_missing_and_suspect_replications_are_marked_and_counted() -> Non
     assert [cell.mark for cell in cells] == ["", "a", "b", "c", "d", "a"]
     assert [(footnote.mark, footnote.text) for footnote in table.footnotes] == [
         ("a", "9 of 10 replications; 1 failed"),
-        ("b", "10 of 10 replications; 2 suspect (included)"),
+        ("b", "2 of 10 replications suspect (included)"),
         ("c", "3 of 10 replications; 7 not measured"),
         ("d", "0 of 10 replications; 10 failed"),
     ]
     assert cells[4].text == "---"
     assert cells[4].failed == 10
+
+
+def test_what_most_cells_share_is_a_sentence_and_letters_are_for_exceptions() -> None:
+    spec = _spec()
+    disturbed = [
+        series([1e6] * 10, {"datagram": size, "sockbuf": 1}, suspect=[1, 2]) for size in range(1, 5)
+    ]
+    cells = [
+        *disturbed,
+        series([1e6] * 9, {"datagram": 5, "sockbuf": 1}, failed=1),
+    ]
+    suspicions = {(entry.run, entry.test, entry.case.key): ["foreign-cpu"] for entry in disturbed}
+    short, brief, full = (
+        build(spec, cells, context=RunContext(suspicions=suspicions), level=level)
+        for level in ("short", "none", "all")
+    )
+    assert "In 4 of 5 cells other programs used a CPU." in short.notes
+    assert len(short.notes) == 3
+    assert [row.cells[0].mark for row in short.rows] == ["", "", "", "", "a"]
+    assert [footnote.text for footnote in short.footnotes] == ["9 of 10 replications; 1 failed"]
+    assert (brief.notes, brief.footnotes) == ((), ())
+    told = "2 of 10 replications suspect (included): other programs used a CPU"
+    assert [footnote.text for footnote in full.footnotes] == [told, short.footnotes[0].text]
+    # The CSV file has it all, whatever is said.
+    assert {row.cells[0].note for row in brief.rows[:4]} == {told}
 
 
 def test_marks_go_on_after_z() -> None:

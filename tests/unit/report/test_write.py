@@ -163,7 +163,7 @@ def test_a_run_without_measurements_shows_what_is_missing(store: Store, tmp_path
     run = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
     number = store.begin_run(run, [PlannedCase("stream", _case(64), 3)], _METRICS)
     lines = _write(store, number, tmp_path / "out")["night.txt"].decode().splitlines()
-    assert "a) 0 of 3 replications; 3 not measured" in lines
+    assert "In all cells 0 of 3 replications; 3 not measured." in lines
     assert "Nothing was measured." in lines
 
 

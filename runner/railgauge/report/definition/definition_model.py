@@ -15,6 +15,8 @@ from railgauge.report.definition.statistic import DEFAULT, Number
 Statistic = Literal[Number, "interval"]
 # How a value may be held against another.
 Compared = Literal["ratio", "difference", "change"]
+# How much is said below a table by itself: nothing, what takes three lines, or all.
+NoteLevel = Literal["none", "short", "all"]
 
 
 def _not_blank(text: str) -> str:
@@ -115,12 +117,13 @@ class Spec(StrictModel):
     """A report definition: a name (the stem of its files), a title, and what it shows.
 
     `contents` has the names of all texts, tables, lists and figures in the order of the report;
-    empty: as they stand here.
+    empty: as they stand here. `notes` is how much is said below tables besides the author's notes.
     """
 
     railgauge_report: Version
     name: Stem
     title: str
+    notes: NoteLevel = "short"
     texts: list[TextSpec] = Field(default_factory=list)
     tables: list[TableSpec] = Field(default_factory=list)
     slow_nodes: list[SlowNodesSpec] = Field(default_factory=list)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.report.definition.definition_model import Spec, TableSpec
+from railgauge.report.definition.definition_model import NoteLevel, Spec, TableSpec
 from railgauge.report.document.render import (
     render_appendix_latex,
     render_appendix_text,
@@ -64,13 +64,14 @@ class ReportOptions:
     `pictures` says how gnuplot draws for LaTeX. An appendix says how everything was measured and
     on which machines, in all of the report's documents and in `NAME-appendix.tex`. Runs that
     measured the same cases stand side by side on the axis `by` ("": the one label that tells them
-    apart, or else their numbers).
+    apart, or else their numbers). `notes` stands in place of the definition's.
     """
 
     most_cases: int = MOST_PAGES
     pictures: Pictures = "auto"
     appendix: bool = False
     by: str = ""
+    notes: NoteLevel | None = None
 
 
 _DEFAULTS = ReportOptions()
@@ -106,6 +107,7 @@ def write_report(
         raise InputError("name the run to report: `railgauge list` shows them")
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
     spec, series = _definition(store, run_ids, spec, by=options.by)
+    spec = spec if options.notes is None else spec.model_copy(update={"notes": options.notes})
     parts = _parts(store, runs, run_ids, spec, series, catalogue, options.by)
     _refuse_equal_names(spec.name, parts)
     records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
@@ -154,7 +156,9 @@ def _parts(
     of_tables = TableSeries(store, runs, series, catalogue)
 
     def make(table: TableSpec) -> Table:
-        return build(table, of_tables.of(table), catalogue=catalogue, context=context)
+        return build(
+            table, of_tables.of(table), catalogue=catalogue, context=context, level=spec.notes
+        )
 
     parts = {text.name: [ReportPart(passage=passage(text))] for text in spec.texts}
     for table in spec.tables:

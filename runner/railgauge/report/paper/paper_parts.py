@@ -78,6 +78,7 @@ def paper_spec(
         railgauge_report=1,
         name=loaded.paper.name,
         title=loaded.paper.title,
+        notes="all",
         texts=[*texts, *printed],
         tables=[part for part in parts if isinstance(part, TableSpec)],
         figures=[part for part in parts if isinstance(part, FigureSpec)],

@@ -43,7 +43,7 @@ class AuthorsNotes:
                     place_of(spec, note.cell, "a footnote's 'cell'")
                     if note.cell and headed
                     else None,
-                    Remark(visible(note.text.strip().removesuffix("."))),
+                    Remark(visible(note.text.strip().removesuffix(".")), wrote=True),
                 )
             )
 

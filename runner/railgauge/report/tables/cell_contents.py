@@ -175,7 +175,8 @@ class ContentMaker:
             warnings = self._context.warnings_of(series)
             summary, odd = self._summaries.get(index), self._odd[index]
             unlike = self._context.unlike_of(series)
-            remarks = list(remarks_on(series, warnings, summary, odd, unlike))
+            codes = self._context.suspicions_of(series)
+            remarks = list(remarks_on(series, warnings, summary, odd, unlike, codes))
             self._remarks[index] = remarks
         return remarks
 

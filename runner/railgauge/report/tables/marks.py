@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
+from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
 from railgauge.stats import OUTLIER_RANGES, Oddities, Summary, TwoGroups
@@ -24,26 +27,55 @@ _CLAMPED = re.compile(r"(?:client|server): (?:snd|rcv)buf: asked for ")
 _FIGURE = re.compile(r"(?<!\S)\d\S*")
 
 
+# What speaks against a replication, by the code of the suspicion.
+_SUSPECT = {
+    "steal": "the hypervisor took CPU time",
+    "foreign-cpu": "other programs used a CPU",
+    "foreign-traffic": "there was other traffic on the interface",
+    "swapped": "pages were swapped",
+    "throttled": "CPUs were throttled",
+    "receive-drops": "packets were dropped at the receiver",
+    "unwatched": "no system log tells what else ran",
+    "under-rate": "less was sent than asked for",
+}
+
+
 class Remark(NamedTuple):
-    """A sentence about a cell; of some `kind`s there may be as many as cells."""
+    """A sentence about a cell; of some `kind`s there may be as many as cells.
+
+    `brief` is a clause that cells may share, "" where that is the text. What the author of the
+    definition `wrote` always stands.
+    """
 
     text: str
     kind: str = ""
+    brief: str = ""
+    wrote: bool = False
 
 
 class Marks:
     """Hands out the marks a, b, … z, aa, … to cells.
 
-    Equal remarks share one, and so do warnings that differ in their figures only.
+    Equal remarks share one, and so do warnings that differ in their figures only. With `short`
+    notes all do that are alike in brief, and what is `shared` by most cells has none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, level: NoteLevel = "all", shared: Collection[str] = ()) -> None:
+        self._level, self._shared = level, shared
         self._marks: dict[str, str] = {}
         self._kinds: dict[str, dict[str, None]] = {}
         self._texts: dict[str, dict[str, None]] = {}
 
     def of(self, remarks: Sequence[Remark]) -> str:
         """Return the marks for a cell with these remarks, such as `a,b`; "" if there is none."""
+        if self._level == "none":
+            remarks = [remark for remark in remarks if remark.wrote]
+        elif self._level == "short":
+            remarks = [
+                Remark(remark.brief) if remark.brief else remark
+                for remark in remarks
+                if in_brief(remark) not in self._shared
+            ]
         keys = dict.fromkeys(map(self._key, remarks))
         return ",".join(self._marks.setdefault(key, _letters(len(self._marks))) for key in keys)
 
@@ -56,8 +88,7 @@ class Marks:
 
         Where there are too many of its kind, that is a sentence for all the others.
         """
-        mergeable = remark.kind in (_WARNING, _UNLIKE)
-        key = _FIGURE.sub("…", remark.text) if mergeable else remark.text
+        key = _FIGURE.sub("…", remark.text) if _mergeable(remark) else remark.text
         text = remark.text
         if remark.kind:
             keys = self._kinds.setdefault(remark.kind, {})
@@ -67,6 +98,33 @@ class Marks:
                 keys[key] = None
         self._texts.setdefault(key, {})[text] = None
         return key
+
+
+def in_brief(remark: Remark) -> str:
+    """Return the clause that stands for the remark, and for others that are alike."""
+    return _FIGURE.sub("…", remark.text) if _mergeable(remark) else remark.brief or remark.text
+
+
+def _mergeable(remark: Remark) -> bool:
+    return remark.kind in (_WARNING, _UNLIKE)
+
+
+def shared_clauses(cells: Sequence[Sequence[Remark]]) -> dict[str, int]:
+    """Return in how many of `cells` each clause holds that does so in more than half of them."""
+    counts = Counter(
+        clause for cell in cells for clause in {in_brief(remark): None for remark in cell}
+    )
+    most = len(cells) if len(cells) > 1 else math.inf
+    return {clause: count for clause, count in counts.most_common() if 2 * count > most}
+
+
+def shared_sentence(clauses: Mapping[str, int], cells: int) -> str:
+    """Return `In 31 of 33 cells other programs used a CPU.`, empty without `clauses`."""
+    parts = [
+        f"in {'all' if count == cells else f'{count} of {cells}'} cells {clause}"
+        for clause, count in clauses.items()
+    ]
+    return f"I{'; '.join(parts)[1:]}." if parts else ""
 
 
 def _merged(texts: Iterable[str]) -> str:
@@ -81,10 +139,12 @@ def remarks_on(
     summary: Summary | None,
     odd: Oddities,
     unlike: str = "",
+    suspicions: Iterable[str] = (),
 ) -> Iterator[Remark]:
     """Yield the remarks on a case's values and their `summary`.
 
-    `warnings` are those of its launches, `unlike` says which settings were not granted as asked.
+    `warnings` are those of its launches, `unlike` says which settings were not granted as asked,
+    `suspicions` are the codes of what speaks against its replications.
     """
     if series.published is not None and series.published.absence is not None:
         # The cell itself says why.
@@ -92,16 +152,18 @@ def remarks_on(
     if series.skipped:
         yield Remark(f"skipped: {visible(series.skipped)}")
     if not series.skipped or len(series.values) or series.failed:
-        counts = _counts(series, int(series.suspect.sum()))
-        if counts:
+        if counts := _counts(series):
             yield Remark(counts)
+        if count := int(series.suspect.sum()):
+            yield from _suspect(count, len(series.values), suspicions)
     if never_narrow(series):
         yield Remark(never_narrow_note(series))
     if not len(series.values):
         return
     yield from _of_launches(series, warnings, unlike)
     if summary is not None and summary.outliers:
-        yield Remark(_outliers(summary.outliers, summary.n), "values with outliers")
+        text = _outliers(summary.outliers, summary.n)
+        yield Remark(text, "values with outliers", "some values are outliers (included)")
     yield from _oddities(series, odd)
 
 
@@ -118,19 +180,31 @@ def _of_launches(series: Series, warnings: Sequence[str], unlike: str) -> Iterat
 
 def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:
     if odd.trend is not None:
-        yield Remark(_trend(odd.trend), "replications with a trend")
+        way = "rise" if odd.trend > 0 else "fall"
+        clause = f"values {way} from replication to replication: no steady state"
+        yield Remark(_trend(odd.trend), "replications with a trend", clause)
     elif odd.autocorrelation is not None:
-        yield Remark(_correlated(odd.autocorrelation), "correlated replications")
+        clause = "replications depend on the one before: the interval is not to be relied on"
+        yield Remark(_correlated(odd.autocorrelation), "correlated replications", clause)
     if odd.groups is not None and in_groups(series):
-        yield Remark(_two_groups(series, odd.groups), "values fall into two groups")
+        kind = "values fall into two groups"
+        clause = f"{kind}: no single number stands for both" if odd.groups.mean_apart else kind
+        yield Remark(_two_groups(series, odd.groups), kind, clause)
 
 
-def _counts(series: Series, suspect: int) -> str:
+def _suspect(count: int, n: int, codes: Iterable[str]) -> Iterator[Remark]:
+    text = f"{count} of {n} replications suspect (included)"
+    clauses = [_SUSPECT.get(code, visible(code)) for code in dict.fromkeys(codes)]
+    for clause in clauses or ["replications are suspect"]:
+        yield Remark(f"{text}: {clause}" if clauses else text, brief=clause)
+
+
+def _counts(series: Series) -> str:
     n, failed = len(series.values), series.failed
     # A case that ended by its rule or its time needs no more than the least.
     needed = series.planned if series.least is None or not series.ended else series.least
     missing = needed - n - failed
-    if n >= needed and not failed and not suspect:
+    if n >= needed and not failed:
         return ""
     least = "" if series.least is None else f"{series.least} to "
     reasons = [f"{n} of {least}{series.planned} replications"]
@@ -140,8 +214,6 @@ def _counts(series: Series, suspect: int) -> str:
         reasons.append("not ended yet")
     elif missing > 0:
         reasons.append(f"{missing} not measured")
-    if suspect:
-        reasons.append(f"{suspect} suspect (included)")
     return "; ".join(reasons)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
 from railgauge.base.characters import visible
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, NoteLevel, TableSpec
 from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.definition.statistic import (
     DEFAULT,
@@ -17,7 +17,7 @@ from railgauge.report.definition.statistic import (
     words_of,
 )
 from railgauge.report.tables.axes import Placed, granted_name
-from railgauge.report.tables.spread_sentence import Measured, intervals, spread
+from railgauge.report.tables.spread_sentence import TOO_FEW, Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Method, Row
 from railgauge.store.records import Series
 
@@ -84,15 +84,18 @@ def sentences(
     series: Sequence[Series],
     imported: Collection[int],
     extra: Sequence[str] = (),
+    level: NoteLevel = "all",
 ) -> tuple[str, ...]:
     """Return the sentences below the table: its numbers, replications, spread, runs, its notes.
 
-    The `extra` ones stand before the runs.
+    The `extra` ones stand before the runs. Short ones are three lines: what the numbers are, what
+    is to be said of most cells, and where all is from; without how the values spread.
     """
+    authors_notes = [visible(line) for line in spec.notes.splitlines() if line.strip()]
+    if level == "none":
+        return tuple(authors_notes)
     kinds = _kinds(spec, columns, rows)
-    measured = [cell for kind in kinds for cell in kind.cells]
-    from_elsewhere = {cell.run in imported for cell in measured}
-    all_imported = from_elsewhere == {True}
+    all_imported = {cell.run in imported for kind in kinds for cell in kind.cells} == {True}
     # What is compared with another value spreads otherwise than its own values do.
     # What was set doesn't spread, and how many values there are is none of them.
     plain = [
@@ -103,24 +106,37 @@ def sentences(
         and granted_name(spec.cells[kind.column.place].metric) is None
     ]
     named = len(kinds) > 1
+    short_notes = level == "short"
     reach = "" if all_imported else intervals(plain, named=named)
     parts = [
         _numbers(spec, columns, kinds, all_imported),
-        spread(plain, named=named),
-        reach,
+        "" if short_notes else spread(plain, named=named),
+        "" if short_notes and named and not reach.startswith(TOO_FEW) else reach,
     ]
     lines = ["; ".join(part for part in parts if part) + "."]
-    means = _means(spec, columns)
-    # A single value is its own mean.
-    if means and any(summary.n > 1 for kind in kinds for summary in kind.summaries):
-        lines.append(means)
-    methods = _methods(columns, rows)
-    comparisons = (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
-    lines += [line for line in comparisons if line]
+    lines += filter(None, _readings(spec, columns, rows, series, kinds))
+    if short_notes:
+        about_cells, *origin = extra
+        lines = [" ".join(lines), about_cells, " ".join([*origin, sources(series, imported)])]
+        return (*filter(None, lines), *authors_notes)
     lines += extra
     lines.append(sources(series, imported))
-    lines += [visible(line) for line in spec.notes.splitlines() if line.strip()]
-    return tuple(lines)
+    return (*lines, *authors_notes)
+
+
+def _readings(
+    spec: TableSpec,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    series: Sequence[Series],
+    kinds: Sequence[Measured],
+) -> Iterator[str]:
+    """Yield how cells are to be read: which mean is whose, what is compared, what stands beside."""
+    # A single value is its own mean.
+    if any(summary.n > 1 for kind in kinds for summary in kind.summaries):
+        yield _means(spec, columns)
+    methods = _methods(columns, rows)
+    yield from (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
 
 
 def _kinds(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> list[Measured]:

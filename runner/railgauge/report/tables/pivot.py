@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import place_of
-from railgauge.report.definition.definition_model import SortSpec, TableSpec
+from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
 from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
@@ -26,7 +26,7 @@ from railgauge.report.tables.cell_contents import (
 from railgauge.report.tables.certified import certified_sentence, pairs_sentence
 from railgauge.report.tables.columns import make_column
 from railgauge.report.tables.differing import differing
-from railgauge.report.tables.marks import Marks
+from railgauge.report.tables.marks import Marks, shared_clauses, shared_sentence
 from railgauge.report.tables.narrowness import alarms, levels_note
 from railgauge.report.tables.parameter_rows import with_parameters
 from railgauge.report.tables.references import References
@@ -39,7 +39,7 @@ from railgauge.report.tables.selection import (
     selected_and_available,
     selector,
 )
-from railgauge.report.tables.spread_sentence import dependence
+from railgauge.report.tables.spread_sentence import DEPENDENT, dependence
 from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
@@ -67,11 +67,13 @@ def build(
     *,
     catalogue: Catalogue | None = None,
     context: RunContext = _NO_CONTEXT,
+    level: NoteLevel = "all",
 ) -> Table:
     """Arrange `series` (as the store gives them) as `spec` says.
 
     `catalogue` knows how a parameter's values are written; without it they show as they are
-    stored. `context` is what is known of the runs besides their values. InputError when nothing is
+    stored. `context` is what is known of the runs besides their values, `level` how much of it is
+    said below the table. InputError when nothing is
     selected, when a cell would mix cases or runs, or when a unit doesn't fit its metric.
     """
     theoretical = Theoretical(context.peaks, context.facts)
@@ -84,9 +86,13 @@ def build(
         _comparisons(selected, layout),
         catalogue,
     )
-    sentences = (*rows_apart, *theoretical.sentences(), *levels_note(contents.series))
-    sentences += dependence(contents.series)
-    return _annotate(selected, layout, contents, sentences, context)
+    dependent = dependence(contents.series)
+    sources = theoretical.sentences()
+    sentences = (*rows_apart, *sources, *levels_note(contents.series), *dependent)
+    if level == "short":
+        about_cells = (*rows_apart, *((DEPENDENT,) if dependent else ()))
+        sentences = (" ".join(about_cells), *sources)
+    return _annotate(selected, layout, contents, sentences, context, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,22 +349,47 @@ def _comparisons(selected: _Selected, layout: _Layout) -> Iterator[tuple[int, Se
                 yield place, selected.series[series], selected.series[other]
 
 
+def _shared(
+    contents: _Contents, sentences: Sequence[str]
+) -> tuple[Mapping[str, int], Sequence[str]]:
+    """Return what most cells share, and the sentences, whose first then says so."""
+    remarks = [
+        [*content.case_remarks, *content.remarks]
+        for row in contents.rows.values()
+        for content in row
+        if content.series is not None
+    ]
+    shared = shared_clauses(remarks)
+    about_cells, *sources = sentences
+    return shared, [f"{shared_sentence(shared, len(remarks))} {about_cells}".strip(), *sources]
+
+
+def _certified(all_series: Sequence[Series], context: RunContext) -> Iterator[str]:
+    """Yield what certificates say of the engines, and of pairs of hosts."""
+    measured = ((series.run, series.case.engine) for series in all_series)
+    cases = ((series.run, series.case) for series in all_series)
+    sentences = (
+        certified_sentence(measured, context.certified),
+        pairs_sentence(cases, context.pairs),
+    )
+    yield from filter(None, sentences)
+
+
 def _annotate(
     selected: _Selected,
     layout: _Layout,
     contents: _Contents,
     sentences: Sequence[str],
     context: RunContext,
+    level: NoteLevel,
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
-    measured = ((series.run, series.case.engine) for series in contents.series)
-    if certified := certified_sentence(measured, context.certified):
-        sentences = [*sentences, certified]
-    cases = ((series.run, series.case) for series in contents.series)
-    if certified := pairs_sentence(cases, context.pairs):
-        sentences = [*sentences, certified]
-    marks = Marks()
+    shared: Mapping[str, int] = {}
+    if level == "short":
+        shared, sentences = _shared(contents, sentences)
+    below = (*sentences, *_certified(contents.series, context))
+    marks = Marks(level, shared)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
     labels = row_labels(
@@ -382,7 +413,7 @@ def _annotate(
         columns=tuple(columns),
         rows=tuple(rows),
         footnotes=marks.footnotes(),
-        notes=notes.sentences(spec, columns, rows, contents.series, context.imported, sentences),
+        notes=notes.sentences(spec, columns, rows, contents.series, context.imported, below, level),
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
     )

@@ -27,7 +27,8 @@ class RunContext:
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
     `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
     what certificates say of the engines on all of them, by engine, and `pairs` of pairs of them;
-    `unlike` which settings of a case were not granted as asked, by run, test and case key.
+    `unlike` which settings of a case were not granted as asked, by run, test and case key;
+    `suspicions` the codes of what speaks against replications of a case, by the same.
     """
 
     imported: Collection[int] = ()
@@ -37,6 +38,11 @@ class RunContext:
     certified: Mapping[int, Mapping[str, EngineStanding]] = field(default_factory=dict)
     pairs: Mapping[int, Sequence[PairStanding]] = field(default_factory=dict)
     unlike: Mapping[tuple[int, str, str], str] = field(default_factory=dict)
+    suspicions: Mapping[tuple[int, str, str], Collection[str]] = field(default_factory=dict)
+
+    def suspicions_of(self, series: Series) -> Collection[str]:
+        """Return the codes of what speaks against replications of the series' case."""
+        return self.suspicions.get((series.run, series.test, series.case.key), ())
 
     def unlike_of(self, series: Series) -> str:
         """Return which settings of the series' case were not granted as asked, in a few words."""
@@ -59,7 +65,11 @@ def read_context(
     specs = list(tables or ())
     with_peaks = any(cell.peak or cell.relative_to for table in specs for cell in table.cells)
     warnings: dict[tuple[int, str, str], tuple[str, ...]] = {}
+    suspicions: dict[tuple[int, str, str], dict[str, None]] = {}
     for run in runs if specs or tables is None else ():
+        for stored in store.suspicions(run.id):
+            key = run.id, stored.test, stored.case.key
+            suspicions.setdefault(key, {})[stored.suspicion.code] = None
         for warning in store.warnings(run.id):
             # The others are notes on the counters of one replication.
             if warning.case is not None and warning.replication is None:
@@ -78,6 +88,7 @@ def read_context(
             for run in (runs if specs or tables is None else ())
             for name, words in unlike_by_case(store, run).items()
         },
+        suspicions=suspicions,
     )
 
 

@@ -18,6 +18,9 @@ from railgauge.report.tables.table import Cell, Column
 from railgauge.stats import Summary, shared_autocorrelation
 from railgauge.store.records import Series
 
+TOO_FEW = "too few"
+# In brief, what `dependence` says.
+DEPENDENT = "Each replication resembles the one before: 95 % intervals are too narrow."
 # Of more metrics and runs than this, how many more there are is enough.
 _MOST_GROUPS = 4
 
@@ -56,7 +59,7 @@ def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
     if without == len(counts):
         distinct = {interval_words(kind.column.statistic) for kind in kinds if kind.cells}
         of_which = distinct.pop() if len(distinct) == 1 else "95 % interval"
-        return f"too few for a {of_which}, which takes {LEAST_FOR_INTERVAL}"
+        return f"{TOO_FEW} for a {of_which}, which takes {LEAST_FOR_INTERVAL}"
     text = _bounds(kinds, named, _reach, " to either side")
     if without:
         have = "has" if without == 1 else "have"
