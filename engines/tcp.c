@@ -8,6 +8,7 @@
 #include "lib/control.h"
 #include "lib/engine.h"
 #include "lib/failure.h"
+#include "lib/omit.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
 #include "lib/round_trips.h"
@@ -96,7 +97,9 @@ static const struct parameter parameters[] = {
      "with count: strong shares it among the threads as evenly as whole numbers allow, weak has "
      "each thread do as many"},
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
-     "length of one replication done first and reported as number 0; 0: none"},
+     "length of one replication done first and reported as number 0, with connections of its own; "
+     "0: none"},
+    OMIT_PARAMETER,
     {0},
 };
 
@@ -173,6 +176,13 @@ static const struct metric metrics[] = {
      "share of the time with data under way in which the client had to wait for room in the "
      "server's window (TCP_INFO): where it is near 1, window_bound is what limits throughput",
      NULL, 1, 0, .kind = KIND_SHARE},
+    OMITTED_METRICS,
+    {"omitted_retransmits", "", "neither", "stream",
+     "with omit: segments the client sent again before those of retransmits", NULL, 1, 0,
+     .kind = KIND_COUNT},
+    {"omitted_sent_segments", "", "neither", "stream",
+     "with omit: segments the client's TCP sent before those of sent_segments", NULL, 1, 0,
+     .kind = KIND_COUNT},
     {"zerocopy_copied", "", "lower", FLOWS,
      "share of the MSG_ZEROCOPY calls whose data the kernel copied all the same", NULL, 1, 0,
      .kind = KIND_SHARE},
@@ -295,7 +305,8 @@ static const struct engine tcp = {
     .metrics = metrics,
     .port = 5677,
     .takes_link_rate = true,
-    .optional = "late_sends|min_rtt|delivery_rate|sent_segments|window|window_bound|"
+    .optional = OMITTED_NAMES "|omitted_retransmits|omitted_sent_segments|late_sends|"
+                "min_rtt|delivery_rate|sent_segments|window|window_bound|"
                 "window_ceiling|window_limited|zerocopy_copied",
     .series = (const struct series[]){{"exponential", "stream", "message", 1}, {0}},
     .client = client,

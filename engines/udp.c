@@ -4,6 +4,7 @@
 #include "udp/udp.h"
 
 #include "lib/engine.h"
+#include "lib/omit.h"
 #include "lib/packet.h"
 #include "lib/parameters.h"
 #include "lib/place.h"
@@ -80,6 +81,7 @@ static const struct parameter parameters[] = {
     PLACE_PARAMETERS(SERVED),
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
+    OMIT_PARAMETER,
     {0},
 };
 
@@ -179,6 +181,12 @@ static const struct metric metrics[] = {
      "seq Mbit/s", 1e6, 3},
     {"sequence_last", "", "neither", "stream", "trace: the number of that last arrival", NULL, 1,
      0, .kind = KIND_LABEL},
+    OMITTED_METRICS,
+    {"omitted_sent_packets", "", "neither", "stream",
+     "with omit: datagrams the client sent before those of sent_packets", NULL, 1, 0,
+     .kind = KIND_COUNT},
+    {"omitted_lost_packets", "", "neither", "stream", "with omit: of those, what never arrived",
+     NULL, 1, 0, .kind = KIND_COUNT},
     {"round_trips", "", "neither", "latency", "datagrams that came back", "trips", 1, 0,
      .kind = KIND_COUNT},
     ROUND_TRIP_METRICS,
@@ -290,7 +298,8 @@ static const struct engine udp = {
     .parameters = parameters,
     .metrics = metrics,
     .port = 5678,
-    .optional = "late_sends|duplicate_packets|reordered_packets|receiver_drops|"
+    .optional = OMITTED_NAMES "|omitted_sent_packets|omitted_lost_packets|late_sends|"
+                "duplicate_packets|reordered_packets|receiver_drops|"
                 "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
                 "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
                 "relative_delay_p50|relative_delay_p99|loss_runs|longest_loss_run|"

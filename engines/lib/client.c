@@ -183,6 +183,7 @@ static void replicate_all(struct client *client, const struct network *network)
     for (long i = 1; i <= launch->replications; i++) {
         struct trial trial = {
             .number = i,
+            .omit = number_in_effect(launch, "omit"),
             .duration = number_of(launch, "duration"),
             .count = (uint64_t)number_of(launch, "count"),
         };

@@ -11,7 +11,8 @@
 const struct parameter limit_options[LIMITS + 1] = {
     [LIMIT_DURATION] = {.name = "max_duration", .type = TIME, .initial = "86400", .min = 0.01,
                         .max = 86400,
-                        .help = "server: longest replication or warm-up that a client may ask for; "
+                        .help = "server: longest replication, what it omits included, or warm-up "
+                                "that a client may ask for; "
                                 "one by count is ended half a minute after it"},
     [LIMIT_THREADS] = {.name = "max_threads", .type = INT, .initial = "64", .min = 1, .max = 64,
                        .help = "server: most threads that a client may ask for"},
@@ -36,7 +37,7 @@ const struct parameter limit_options[LIMITS + 1] = {
 
 /* The client's parameters that a limit is for, "a|b". */
 static const char *const limited[LIMITS] = {
-    [LIMIT_DURATION] = "duration|warmup",
+    [LIMIT_DURATION] = "duration|warmup|omit",
     [LIMIT_THREADS] = "threads",
     [LIMIT_SOCKBUF] = "sockbuf|sndbuf|rcvbuf|server_sockbuf|server_sndbuf|server_rcvbuf",
     [LIMIT_RATE] = "rate",

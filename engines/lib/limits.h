@@ -13,7 +13,7 @@ void set_default_limits(struct launch *launch);
 /* Fails with LIMIT_EXCEEDED if the client's parameters are beyond the server's limits. */
 void check_limits(const struct launch *launch);
 
-/* Likewise for the length of a replication, in seconds. */
+/* Likewise for the length of a replication, what it omits included, in seconds. */
 void check_duration(const struct launch *launch, double duration);
 
 /* Fails if --allow has anything but addresses and prefixes, comma between them. */

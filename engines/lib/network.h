@@ -14,6 +14,7 @@
 struct trial {
     long number; /* 0: a warm-up */
     bool warmup;
+    double omit; /* s, before what counts */
     double duration;
     uint64_t count;    /* 0: by duration */
     double longest;    /* server: seconds that it allows; client: 0 */

@@ -192,6 +192,14 @@ double number_of(const struct launch *launch, const char *name)
     return value_of(launch, name)->number;
 }
 
+double number_in_effect(const struct launch *launch, const char *name)
+{
+    int i = parameter_find(launch->engine, name);
+    if (i < 0 || !list_has(launch->engine->parameters[i].modes, mode_of(launch)))
+        return 0;
+    return launch->values[i].number;
+}
+
 size_t size_of(const struct launch *launch, const char *name)
 {
     return (size_t)number_of(launch, name);

@@ -27,6 +27,8 @@ void value_json(struct json *json, const struct parameter *p, const struct value
 
 /* The launch's value of a parameter that the engine has. */
 double number_of(const struct launch *launch, const char *name);
+/* Likewise, 0 if the engine has none or it has no effect in the launch's mode. */
+double number_in_effect(const struct launch *launch, const char *name);
 size_t size_of(const struct launch *launch, const char *name);
 int int_of(const struct launch *launch, const char *name);
 const char *text_of(const struct launch *launch, const char *name);

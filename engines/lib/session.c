@@ -54,7 +54,9 @@ static struct trial take_trial(const struct launch *launch, const struct fields 
         .token = control_token(),
     };
     trial.warmup = trial.number == 0;
-    check_duration(launch, trial.duration);
+    if (!trial.warmup)
+        trial.omit = number_in_effect(launch, "omit");
+    check_duration(launch, trial.omit + trial.duration);
     take_ports(start, "client_ports", trial.ports);
     return trial;
 }
@@ -64,7 +66,8 @@ uint64_t trial_limit(const struct trial *trial, double grace)
     /* A client's by count is ended by silence alone. */
     if (trial->count && trial->longest <= 0)
         return UINT64_MAX;
-    return now_ns() + seconds_ns((trial->count ? trial->longest : trial->duration) + grace);
+    double longest = trial->count ? trial->longest : trial->duration;
+    return now_ns() + seconds_ns(trial->omit + longest + grace);
 }
 
 bool session_end_arrived(struct session *session)

@@ -15,8 +15,7 @@ static const struct parameter *trace_parameter(const struct launch *launch)
 
 static bool is_asked(const struct launch *launch)
 {
-    return list_has(trace_parameter(launch)->modes, mode_of(launch)) &&
-           number_of(launch, "trace") > 0;
+    return number_in_effect(launch, "trace") > 0;
 }
 
 void check_trace_asked(const struct launch *launch)

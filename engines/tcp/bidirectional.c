@@ -62,7 +62,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
 {
     size_t count = connections_of(&session->launch);
     struct usage usage = run_both(&session->launch, true, fds, session->control, trial);
-    struct reception sum = sum_received(receivers, count);
+    struct reception sum = sum_received(receivers, count, &usage);
     struct path path = path_of(senders, NULL, count);
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
@@ -76,7 +76,8 @@ static void serve(struct session *session, const struct trial *trial, const int 
 
 static void finish(struct client *client, const struct fields *reply, struct result *result)
 {
-    struct reception back = sum_received(receivers, connections_of(client->launch));
+    size_t count = connections_of(client->launch);
+    struct reception back = sum_received(receivers, count, &(struct usage){0});
     double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
     take_received(client, senders, reply, result);
     double rate = rate_of(&back, sent);

@@ -7,6 +7,7 @@
 #include "writer.h"
 
 #include "../lib/network.h"
+#include "../lib/omit.h"
 
 #include <stdatomic.h>
 
@@ -25,7 +26,13 @@ struct sender {
     size_t connections; /* that take turns */
     uint64_t share;    /* messages to send, by count */
     uint64_t duration; /* ns, else */
-    uint64_t bytes, messages;
+    uint64_t omit;     /* ns, before */
+    uint64_t count_from, stop; /* moments */
+    uint64_t bytes, messages; /* all */
+    uint64_t omitted, omitted_messages; /* of those, before what counts */
+    struct usage omitted_usage;
+    struct tcp_state before; /* of the connection, when that began */
+    atomic_bool counts;      /* it has begun */
     uint64_t began, ended; /* ns */
     struct tcp_state state;   /* of the connection, when its last byte was handed over */
     struct samples samples; /* at it, until then, between calls */
@@ -42,7 +49,13 @@ struct receiver {
     unsigned char *data;
     int pipe[2], sink; /* for splice; 0: none */
     uint64_t limit;    /* the moment when it must be over */
-    uint64_t bytes, first, first_at, last_at;
+    uint64_t omit;     /* ns, from the very first read of all */
+    atomic_uint_fast64_t *origin; /* that, which the receivers share; 0: not yet */
+    uint64_t next;     /* the moment from which a read is looked at */
+    uint64_t bytes;    /* all */
+    uint64_t omitted;  /* of these, before the first read that counts */
+    uint64_t first, first_at, last_at;
+    struct usage omitted_usage;
 };
 
 /* What several receivers saw together: the bytes after the very first read, over the time from that
@@ -50,6 +63,7 @@ struct receiver {
 struct reception {
     uint64_t bytes, timed;
     double elapsed;
+    struct omitted omitted;
 };
 
 /* Whatever takes memory is made before the test begins, for the connections that the mode has, on
@@ -81,13 +95,17 @@ struct path path_of(const struct sender *senders, const uint64_t windows[], size
 
 /* Seconds from the first one's beginning to the last one's end. */
 double sending_seconds(const struct sender *senders, size_t count);
-uint64_t sent_bytes(const struct sender *senders, size_t count);
+uint64_t sent_bytes(const struct sender *senders, size_t count); /* that count */
 uint64_t sent_messages(const struct sender *senders, size_t count);
-struct reception sum_received(const struct receiver *receivers, size_t count);
+struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage);
+
+/* What the senders did in the omitted part, whose CPU time is taken out of usage. */
+struct omitted sum_omitted(const struct sender *senders, size_t count, struct usage *usage);
 
 void add_received(struct fields *fields, const struct reception *sum);
 
-/* bit/s; fails with SHORT_COUNT if that is not what was sent, with TOO_SHORT if it has no rate. */
+/* bit/s; fails with SHORT_COUNT if what arrived, the omitted part included, is not what was sent, with
+ * TOO_SHORT if what counts has no rate. */
 double rate_of(const struct reception *sum, double sent);
 
 #endif

@@ -96,6 +96,8 @@ struct tcp_state read_tcp_state(int fd)
         .congestion_window = (double)a.info.tcpi_snd_cwnd * a.info.tcpi_snd_mss,
         .delivery_rate = has(&a, tcpi_delivery_rate) ? (double)a.info.tcpi_delivery_rate * 8 : 0,
         .offered = offered_by(&a),
+        .retransmits = a.info.tcpi_total_retrans,
+        .segments = has(&a, tcpi_data_segs_out) ? a.info.tcpi_data_segs_out : 0,
         .busy = has(&a, tcpi_busy_time) ? (double)a.info.tcpi_busy_time * MICROSECOND : 0,
         .window_limited =
             has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
@@ -149,6 +151,14 @@ struct path read_path(const int fds[], const struct tcp_state states[], const ui
     if (!bound)
         path.window = path.bound = path.ceiling = 0;
     return path;
+}
+
+void leave_out(struct path *path, const struct tcp_state *before)
+{
+    path->retransmits -= before->retransmits;
+    path->segments -= before->segments;
+    path->state.busy -= before->busy;
+    path->state.window_limited -= before->window_limited;
 }
 
 static double at_most(double bound, double link_rate)

@@ -11,6 +11,7 @@ struct tcp_state {
     double congestion_window; /* bytes */
     double delivery_rate;     /* bit/s; 0: unknown */
     double offered;           /* bytes that the other end's window had; 0: unknown */
+    uint64_t retransmits, segments; /* so far; segments: 0 if the kernel does not count them */
     double busy, window_limited; /* seconds with data under way, and of these without room in that
                                  window; busy 0: unknown */
 };
@@ -48,6 +49,9 @@ void take_windows(const struct fields *fields, uint64_t windows[], size_t count)
 /* Once all has arrived. windows: what the peer may offer; NULL: not known, and so no bound. */
 struct path read_path(const int fds[], const struct tcp_state states[], const uint64_t windows[],
                       size_t count);
+
+/* Leaves out what was before that state of one of its connections. */
+void leave_out(struct path *path, const struct tcp_state *before);
 
 /* link_rate: bit/s, 0: not known. */
 void set_path(struct result *result, const struct path *path, double link_rate);

@@ -93,7 +93,13 @@ void prepare_receivers(struct receiver *receivers, const struct launch *launch, 
 void set_receivers(struct receiver *receivers, const int fds[], int control,
                    const struct trial *trial, size_t count)
 {
+    static atomic_uint_fast64_t origin; /* of the one group that a process has */
+    atomic_store(&origin, 0);
     for (size_t i = 0; i < count; i++) {
+        receivers[i].origin = &origin;
+        receivers[i].omit = seconds_ns(trial->omit);
+        receivers[i].next = receivers[i].omitted = 0;
+        receivers[i].omitted_usage = (struct usage){0};
         receivers[i].fd = fds[i];
         receivers[i].control = control;
         receivers[i].limit = trial_limit(trial, DRAIN_SECONDS);
@@ -102,9 +108,29 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
     }
 }
 
+/* Looks at a read that has just ended, before it is counted. Its bytes came at an unknown time
+ * before it, so the time that counts begins with it and its bytes don't. */
+static void look_at_read(struct receiver *r, uint64_t now, size_t size)
+{
+    uint64_t origin = 0;
+    if (atomic_compare_exchange_strong(r->origin, &origin, now))
+        origin = now;
+    r->next = r->omit > 0 ? origin + r->omit : now;
+    if (now < r->next)
+        return;
+    if (r->omit > 0)
+        usage_end(&r->omitted_usage);
+    r->omitted = r->bytes;
+    r->first_at = now;
+    r->first = size;
+    r->next = UINT64_MAX;
+}
+
 void receive_flow(void *share)
 {
     struct receiver *r = share;
+    if (r->omit > 0)
+        usage_begin(&r->omitted_usage);
     uint64_t progress = now_ns();
     for (;;) {
         ssize_t step = r->take(r);
@@ -119,24 +145,26 @@ void receive_flow(void *share)
                 handle_stall(r->control, error, progress, "receive");
             continue;
         }
-        if (r->first_at == 0) {
-            r->first_at = now;
-            r->first = (uint64_t)step;
-        }
+        if (now >= r->next)
+            look_at_read(r, now, (size_t)step);
         r->last_at = progress = now;
         r->bytes += (uint64_t)step;
     }
 }
 
-struct reception sum_received(const struct receiver *receivers, size_t count)
+struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)
 {
     struct reception sum = {0};
     uint64_t first_at = UINT64_MAX, last_at = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
         const struct receiver *r = &receivers[i];
-        if (r->bytes == 0)
+        if (r->first_at == 0) { /* nothing that counts has come */
+            sum.omitted.bytes += (double)r->bytes;
             continue;
-        sum.bytes += r->bytes;
+        }
+        sum.omitted.bytes += (double)r->omitted;
+        omit_usage(usage, &sum.omitted, &r->omitted_usage);
+        sum.bytes += r->bytes - r->omitted;
         if (r->first_at < first_at) {
             first_at = r->first_at;
             first = r->first;
@@ -144,6 +172,8 @@ struct reception sum_received(const struct receiver *receivers, size_t count)
         last_at = r->last_at > last_at ? r->last_at : last_at;
     }
     sum.timed = sum.bytes - first;
+    if (last_at && receivers->omit > 0)
+        sum.omitted.elapsed = ns_seconds(first_at - atomic_load(receivers->origin));
     sum.elapsed = last_at ? ns_seconds(last_at - first_at) : 0;
     return sum;
 }
@@ -152,14 +182,16 @@ void add_received(struct fields *fields, const struct reception *sum)
 {
     fields_add_number(fields, "received", (double)sum->bytes);
     fields_add_number(fields, "timed", (double)sum->timed);
+    add_omitted(fields, &sum->omitted);
 }
 
 double rate_of(const struct reception *sum, double sent)
 {
-    if ((double)sum->bytes != sent)
-        fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, (double)sum->bytes);
+    double arrived = (double)sum->bytes + sum->omitted.bytes;
+    if (arrived != sent)
+        fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, arrived);
     if (sum->elapsed <= 0 || sum->timed == 0)
-        fail(TOO_SHORT, "all %.0f bytes arrived in one read, which has no rate: send "
-             "more", sent);
+        fail(TOO_SHORT, "all %.0f bytes that count arrived in one read, which has no rate: send "
+             "more", (double)sum->bytes);
     return (double)sum->timed * 8 / sum->elapsed;
 }

@@ -19,7 +19,8 @@
 /* It may come back just now from a call or from another task's turn on its CPU. */
 static bool is_blocked(const struct sender *sender)
 {
-    return now_ns() - atomic_load(&sender->sampled_at) > SAMPLE_INTERVAL * 3 / 2;
+    return atomic_load(&sender->counts) &&
+           now_ns() - atomic_load(&sender->sampled_at) > SAMPLE_INTERVAL * 3 / 2;
 }
 
 static void *work(void *argument)

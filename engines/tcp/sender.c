@@ -102,7 +102,12 @@ void set_senders(struct sender *senders, const struct launch *launch, const int 
         senders[i].by_count = trial->count > 0;
         senders[i].share = share_of_count(launch, trial, i);
         senders[i].duration = seconds_ns(trial->duration);
+        senders[i].omit = seconds_ns(trial->omit);
         senders[i].bytes = senders[i].messages = 0;
+        senders[i].omitted = senders[i].omitted_messages = 0;
+        senders[i].omitted_usage = (struct usage){0};
+        senders[i].before = (struct tcp_state){0};
+        atomic_store(&senders[i].counts, trial->omit <= 0);
         senders[i].samples = senders[i].sampler_samples = (struct samples){0};
         atomic_store(&senders[i].sampled_at, now_ns());
     }
@@ -161,22 +166,81 @@ static uint64_t keep_last_slot(const struct pace *pace, const struct sender *s, 
     return wait_until(end < latest ? end : latest);
 }
 
+/* Between two calls: what was sent until now doesn't count, nor does a message that is under way.
+ * At a rate the schedule goes on, but what it lacks is omitted, too. */
+static void begin_to_count(struct sender *s, struct pace *pace, uint64_t now, bool midway)
+{
+    uint64_t due = pace->begin + (uint64_t)((double)s->bytes * s->byte_ns);
+    s->omitted = s->bytes;
+    s->omitted_messages = s->messages + midway;
+    s->before = read_tcp_state(s->writer.fd);
+    usage_end(&s->omitted_usage);
+    s->began = now;
+    if (s->byte_ns > 0 && due > now)
+        s->began = due;
+    else
+        pace->begin += now - due;
+    if (!s->by_count)
+        s->stop = s->began + s->duration;
+    atomic_store(&s->counts, true);
+    interrupt_calls(s->by_count ? 0 : s->stop);
+}
+
+static uint64_t next_look(const struct sender *s, uint64_t now)
+{
+    uint64_t next = now + SAMPLE_INTERVAL;
+    return !atomic_load(&s->counts) && s->count_from < next ? s->count_from : next;
+}
+
+/* Returns when to look again. */
+static uint64_t look(struct sender *s, struct pace *pace, uint64_t now, bool midway)
+{
+    if (atomic_load(&s->counts)) {
+        sample_connection(s->writer.fd, &s->samples);
+        atomic_store(&s->sampled_at, now);
+    } else if (now >= s->count_from) {
+        begin_to_count(s, pace, now, midway);
+    }
+    return next_look(s, now);
+}
+
+static bool is_over(const struct sender *s, uint64_t now)
+{
+    if (!s->by_count)
+        return now >= s->stop;
+    return atomic_load_explicit(&s->counts, memory_order_relaxed) &&
+           s->messages >= s->omitted_messages + s->share;
+}
+
+/* Its time begins. */
+static uint64_t begin_flow(struct sender *s)
+{
+    bool counts = atomic_load(&s->counts);
+    if (!counts)
+        usage_begin(&s->omitted_usage);
+    uint64_t now = now_ns();
+    s->count_from = now + s->omit;
+    s->stop = s->by_count ? UINT64_MAX : s->count_from + s->duration;
+    if (!counts || !s->by_count)
+        interrupt_calls(counts ? s->stop : s->count_from);
+    return now;
+}
+
 void send_flow(void *share)
 {
     struct sender *s = share;
     const struct item *item = item_of(s);
     size_t size = item ? item->size : s->message, at = 0; /* of the message under way */
     size_t last = 0;                                      /* bytes of the call before */
-    uint64_t now = now_ns(), stop = s->by_count ? UINT64_MAX : now + s->duration;
-    uint64_t progress = now, next_sample = now + SAMPLE_INTERVAL;
+    uint64_t now = begin_flow(s), progress = now, look_at = next_look(s, now);
     struct pace pace = {.begin = now};
-    if (!s->by_count)
-        interrupt_calls(stop);
     if (s->byte_ns > 0)
-        begin_pace(&pace, s, stop);
+        begin_pace(&pace, s, s->stop);
     s->began = now = pace.begin;
-    while (s->by_count ? s->messages < s->share : now < stop) {
-        if (s->byte_ns > 0 && !wait_for_turn(&pace, s, last, stop))
+    while (!is_over(s, now)) {
+        if (now >= look_at)
+            look_at = look(s, &pace, now, at > 0);
+        if (s->byte_ns > 0 && !wait_for_turn(&pace, s, last, s->stop))
             break;
         size_t left = size - at;
         if (s->cork && at == 0)
@@ -184,11 +248,6 @@ void send_flow(void *share)
         ssize_t step = s->writer.put(&s->writer, item, at, s->chunk < left ? s->chunk : left);
         int error = errno;
         now = now_ns();
-        if (now >= next_sample) {
-            sample_connection(s->writer.fd, &s->samples);
-            atomic_store(&s->sampled_at, now);
-            next_sample = now + SAMPLE_INTERVAL;
-        }
         if (step <= 0) {
             wait_for_room(s, error, progress);
             continue;
@@ -207,6 +266,8 @@ void send_flow(void *share)
         at = 0;
     }
     interrupt_calls(0);
+    if (!atomic_load(&s->counts))
+        fail(TOO_SHORT, "the time was over before anything was sent that counts: ask for more");
     if (s->cork)
         set_cork(s->writer.fd, 0);
     s->ended = s->byte_ns > 0 ? keep_last_slot(&pace, s, last) : now;
@@ -239,14 +300,17 @@ void wait_until_sent(struct sender *senders, size_t count)
 
 struct path path_of(const struct sender *senders, const uint64_t windows[], size_t count)
 {
-    int fds[MAX_THREADS];
-    struct tcp_state states[MAX_THREADS];
+    int fds[MAX_THREADS] = {0};
+    struct tcp_state states[MAX_THREADS] = {0};
     for (size_t i = 0; i < count; i++) {
         fds[i] = senders[i].writer.fd;
         states[i] = senders[i].state;
         merge_samples(&states[i], &senders[i].samples, &senders[i].sampler_samples);
     }
-    return read_path(fds, states, windows, count);
+    struct path path = read_path(fds, states, windows, count);
+    for (size_t i = 0; i < count; i++)
+        leave_out(&path, &senders[i].before);
+    return path;
 }
 
 double sending_seconds(const struct sender *senders, size_t count)
@@ -263,7 +327,7 @@ uint64_t sent_bytes(const struct sender *senders, size_t count)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
-        bytes += senders[i].bytes;
+        bytes += senders[i].bytes - senders[i].omitted;
     return bytes;
 }
 
@@ -271,6 +335,19 @@ uint64_t sent_messages(const struct sender *senders, size_t count)
 {
     uint64_t messages = 0;
     for (size_t i = 0; i < count; i++)
-        messages += senders[i].messages;
+        if (senders[i].messages > senders[i].omitted_messages) /* one cut short may be the last */
+            messages += senders[i].messages - senders[i].omitted_messages;
     return messages;
+}
+
+struct omitted sum_omitted(const struct sender *senders, size_t count, struct usage *usage)
+{
+    struct omitted sum = {0};
+    for (size_t i = 0; i < count; i++) {
+        sum.bytes += (double)senders[i].omitted;
+        sum.retransmits += senders[i].before.retransmits;
+        sum.segments += senders[i].before.segments;
+        omit_usage(usage, &sum, &senders[i].omitted_usage);
+    }
+    return sum;
 }

@@ -50,13 +50,14 @@ void take_sent(const struct sender *sender, size_t count, struct usage usage,
                struct fields *end, struct result *result)
 {
     double bytes = (double)sent_bytes(sender, count);
+    double omitted = sum_omitted(sender, count, &usage).bytes;
     usage.elapsed = sending_seconds(sender, count);
     result_set_usage(result, "client", &usage);
     result_set(result, "local_throughput", bytes * 8 / usage.elapsed);
     result_set(result, "sent_bytes", bytes);
     result_set(result, "sent_messages", (double)sent_messages(sender, count));
     set_copied_share(sender, count, result);
-    fields_add_number(end, "sent", bytes);
+    fields_add_number(end, "sent", omitted + bytes);
 }
 
 void note_rate(const struct launch *launch, const struct trial *trial, const char *side,
@@ -80,7 +81,15 @@ void take_received(const struct client *client, const struct sender *sender,
     struct reception sum = {.bytes = fields_count(reply, "received", BYTES_LIMIT),
                             .timed = fields_count(reply, "timed", BYTES_LIMIT),
                             .elapsed = fields_number(reply, "elapsed", 0, 1e9)};
-    result_set(result, "throughput", rate_of(&sum, result_get(result, "sent_bytes")));
+    struct omitted own = sum_omitted(sender, count, &(struct usage){0});
+    if (sender->omit > 0) {
+        sum.omitted.bytes = set_omitted(result, reply, &own);
+        result_set(result, "omitted_retransmits", (double)own.retransmits);
+        if (own.segments > 0)
+            result_set(result, "omitted_sent_segments", (double)own.segments);
+    }
+    result_set(result, "throughput",
+               rate_of(&sum, result_get(result, "sent_bytes") + own.bytes));
     result_set(result, "received_bytes", (double)sum.bytes);
     take_windows(reply, windows, count);
     struct path path = path_of(sender, windows, count);
@@ -118,7 +127,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
     set_receivers(receivers, fds, session->control, trial, count);
     receiver_tasks(receivers, tasks, count);
     struct usage usage = team_run(&session->launch, true, tasks, count);
-    struct reception sum = sum_received(receivers, count);
+    struct reception sum = sum_received(receivers, count, &usage);
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
     add_received(reply, &sum);

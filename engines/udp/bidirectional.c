@@ -66,7 +66,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
     struct usage usage = team_join(receivers);
     set_usage(&usage, result);
     struct reception forward = take_reception(reply, sent);
-    struct reception reverse = receiver_group_done(&receiver_group);
+    struct reception reverse = receiver_group_done(&receiver_group, &usage);
     reception_result(launch, &forward, "", sent, result);
     for (size_t i = 0; i < receiver_group.count; i++)
         back += receiver_group.sent[i];
@@ -104,7 +104,7 @@ static void serve(struct session *session, const struct trial *trial, struct fie
     receiver_group_tasks(&receiver_group, tasks, 0);
     sender_group_tasks(&sender_group, tasks + count, (int)count);
     struct usage usage = team_join(team_start(&session->launch, true, tasks, 2 * count));
-    struct reception reception = receiver_group_done(&receiver_group);
+    struct reception reception = receiver_group_done(&receiver_group, &usage);
     struct sent sent = sender_group_done(&sender_group);
     usage.elapsed = reception.elapsed;
     add_usage(reply, &usage);

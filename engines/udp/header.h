@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Set in the number of a datagram of the omitted part, which has a numbering of its own. */
+#define OMITTED_FLAG (1ull << 63)
+
 enum header { COUNTED, LOW_NUMBER, NUMBER, TOKEN_NUMBER, FULL };
 
 static inline enum header header_of(size_t size)

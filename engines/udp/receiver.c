@@ -41,6 +41,9 @@ struct receiver {
     int sleeps;             /* without having looked */
     uint64_t polled;        /* ns */
     struct sequence sequence;
+    struct sequence omitted; /* datagrams before those that count */
+    uint64_t omitted_at;     /* the first of those */
+    struct usage omitted_usage;
     uint64_t first_at, with_first, last_at;
     uint64_t first_sent, last_sent; /* by the sender's clock; 0: they don't say */
     uint64_t longest_gap;           /* from one arrival to the next */
@@ -116,8 +119,13 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->sleeps = 0;
     receiver->polled = 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
+    receiver->omitted_at = 0;
+    receiver->omitted_usage = (struct usage){0};
     receiver->first_sent = receiver->last_sent = receiver->longest_gap = 0;
     sequence_clear(&receiver->sequence);
+    receiver->omitted.unique = 0;
+    if (group->trial->omit > 0)
+        sequence_clear(&receiver->omitted);
     for (unsigned int i = 0; i < receiver->width; i++)
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
@@ -201,7 +209,8 @@ static int receive_soon(struct receiver *receiver, unsigned int count)
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
-    unsigned int count = receiver->first_at ? receiver->width : 1;
+    bool first = receiver->first_at == 0 && receiver->group->trial->omit <= 0;
+    unsigned int count = first ? 1 : receiver->width;
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
@@ -240,8 +249,12 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 {
     uint64_t number;
     if (length != receiver->size || !header_read(packet, receiver->header, receiver->token,
-                                                 receiver->sequence.next, &number) ||
-        number > COUNT_LIMIT)
+                                                 receiver->sequence.next, &number))
+        return false;
+    if (number & OMITTED_FLAG && receiver->group->trial->omit > 0)
+        return number - OMITTED_FLAG <= COUNT_LIMIT &&
+               sequence_add(&receiver->omitted, number - OMITTED_FLAG);
+    if (number > COUNT_LIMIT)
         return false;
     if (receiver->group->trace)
         record(receiver->group, number, packet, at);
@@ -252,7 +265,8 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 static void note_shape(struct receiver *receiver, const unsigned char *packet, size_t length)
 {
     uint64_t number, count = length / receiver->size;
-    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number))
+    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number) ||
+        number & OMITTED_FLAG)
         return;
     receiver->largest = count > receiver->largest ? count : receiver->largest;
     if (count == receiver->segments && (count == 1 || number % count == 0))
@@ -292,12 +306,19 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         return;
     if (receiver->header == FULL)
         receiver->last_sent = get_be64(newest + 16);
-    if (receiver->first_at == 0) {
+    if (receiver->omitted.unique > 0 && receiver->omitted_at == 0)
+        receiver->omitted_at = now;
+    if (receiver->first_at == 0 && receiver->sequence.unique > 0) {
+        if (receiver->group->trial->omit > 0) {
+            usage_end(&receiver->omitted_usage);
+            receiver->polled = 0;
+            receiver->drops = socket_drops(receiver->fd);
+        }
         receiver->first_at = now;
         receiver->first_sent = receiver->last_sent;
         receiver->with_first = receiver->sequence.unique;
         atomic_store(&receiver->group->first_arrived, true);
-    } else if (now - receiver->last_at > receiver->longest_gap) {
+    } else if (receiver->last_at && now - receiver->last_at > receiver->longest_gap) {
         receiver->longest_gap = now - receiver->last_at;
     }
     receiver->last_at = now;
@@ -354,6 +375,8 @@ static void receive_stream(void *share)
     struct receiver_group *group = receiver->group;
     uint64_t limit = trial_limit(group->trial, GRACE_SECONDS);
     bool sent_known = false; /* as this thread has noticed */
+    if (group->trial->omit > 0)
+        usage_begin(&receiver->omitted_usage);
     uint64_t now = receiver->quiet_since = now_ns();
     while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
         uint64_t asked_at = now;
@@ -430,6 +453,17 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->drops += drops;
 }
 
+static void add_omitted_part(const struct receiver *receiver, struct reception *sum,
+                             struct usage *usage)
+{
+    if (receiver->first_at == 0)
+        return;
+    double elapsed = receiver->omitted_at ? ns_seconds(receiver->first_at - receiver->omitted_at) : 0;
+    sum->omitted.bytes += (double)(receiver->omitted.unique * receiver->size);
+    sum->omitted.elapsed = elapsed > sum->omitted.elapsed ? elapsed : sum->omitted.elapsed;
+    omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
+}
+
 /* A receiver that gets its CPU late finds a full buffer, and would time how fast it empties it: but
  * datagrams don't come faster than they were sent. first_sent, last_sent: of those that came first
  * and last. */
@@ -441,7 +475,7 @@ static double span(const struct receiver_group *group, uint64_t first, uint64_t 
     return ns_seconds(believed && sending > last - first ? sending : last - first);
 }
 
-struct reception receiver_group_done(const struct receiver_group *group)
+struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)
 {
     struct reception sum = {.drops_known = true};
     uint64_t first = UINT64_MAX, last = 0, first_sent = UINT64_MAX, last_sent = 0, with_first = 0;
@@ -449,6 +483,7 @@ struct reception receiver_group_done(const struct receiver_group *group)
         const struct receiver *receiver = group->receivers[i];
         double drain = ns_seconds(drain_time(receiver));
         add_stream(receiver, &sum);
+        add_omitted_part(receiver, &sum, usage);
         sum.drain = drain > sum.drain ? drain : sum.drain;
         if (receiver->first_at == 0)
             continue;
@@ -471,6 +506,7 @@ void add_reception(struct fields *fields, const struct reception *reception)
 {
     fields_add_number(fields, "received", (double)reception->received);
     fields_add_number(fields, "timed", (double)reception->timed);
+    add_omitted(fields, &reception->omitted);
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
     fields_add_number(fields, "polling_time", reception->polled);

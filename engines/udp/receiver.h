@@ -4,6 +4,7 @@
 
 #include "udp.h"
 
+#include "../lib/omit.h"
 #include "../lib/team.h"
 #include "../lib/trace.h"
 
@@ -37,6 +38,7 @@ struct reception {
     bool drops_known;    /* with GRO they may not be */
     uint64_t arrived;    /* all of ours, duplicates among them */
     double elapsed;      /* s, from the first arrival to the last one */
+    struct omitted omitted;
     double drain;        /* s of silence after which the rest is lost */
     double polled;       /* s of CPU time spent looking for data in vain */
 };
@@ -55,8 +57,8 @@ void receiver_group_set_sent(struct receiver_group *group, const struct fields *
 /* Since when nothing has arrived, in ns. */
 uint64_t receiver_group_quiet(const struct receiver_group *group);
 
-/* After the team has ended. Fails if nothing arrived or something was never sent. */
-struct reception receiver_group_done(const struct receiver_group *group);
+/* After the team has ended; the omitted part's CPU time is taken out of usage. Fails if nothing arrived or something was never sent. */
+struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage);
 
 /* The server's report of it, and back. sent: datagrams sent to it. */
 void add_reception(struct fields *fields, const struct reception *reception);

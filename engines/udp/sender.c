@@ -23,7 +23,12 @@ struct sender {
     enum header header;
     size_t size;
     unsigned int batch, segments;
-    uint64_t limit; /* datagrams */
+    uint64_t share; /* datagrams that count */
+    uint64_t limit; /* datagrams now */
+    uint64_t omitted_flag; /* in each number, until the datagrams count */
+    uint64_t omitted;      /* datagrams sent until then */
+    uint64_t count_from;   /* the moment */
+    struct usage omitted_usage;
     uint64_t began, stop, ended;
     double interval; /* ns from one datagram to the next; 0: as fast as it can */
     double wait;     /* ns from one call to the next; 0: none */
@@ -44,6 +49,9 @@ void check_sending(const struct launch *launch)
         fail(BAD_PARAMETER, "rate and wait both say when to send: give one of them");
     if (udp_mode_of(launch)->needs_rate && rate <= 0)
         fail(BAD_PARAMETER, "rate: the generator needs one, such as 100Mbit/s");
+    if (number_in_effect(launch, "omit") > 0 && header_of(size_of(launch, "datagram")) < NUMBER)
+        fail(BAD_PARAMETER, "omit: datagrams of fewer than 8 bytes have no room to say that they "
+                            "don't count");
     if (gso > 1 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");
     if (gso > 1 && gso > most)
@@ -79,13 +87,17 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     sender->batch = (unsigned int)int_of(launch, "batch");
     sender->segments = (unsigned int)int_of(launch, "gso");
     sender->segments += sender->segments == 0;
-    sender->limit =
+    sender->limit = UINT64_MAX;
+    sender->share =
         group->trial->count ? share_of_count(launch, group->trial, number) : UINT64_MAX;
     sender->interval = rate > 0 ? (double)sender->size * 8e9 / rate : 0;
     sender->wait = number_of(launch, "wait") * 1e9;
     /* Streams take turns, rather than to send all at the same moment. */
     sender->late = (rate > 0 ? sender->interval * sender->batch * sender->segments : sender->wait) *
                    (double)number / (double)group->count;
+    sender->omitted_flag = group->trial->omit > 0 ? OMITTED_FLAG : 0;
+    sender->omitted = 0;
+    sender->omitted_usage = (struct usage){0};
     sender->sent = sender->retries = sender->spun = sender->began = sender->ended = 0;
     histogram_clear(&sender->gaps);
     for (unsigned int i = 0; i < sender->segments; i++)
@@ -116,18 +128,18 @@ void sender_group_prepare(struct sender_group *group, bool server, int first)
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
 static int hand_over(struct sender *sender, uint64_t now)
 {
-    uint64_t left = sender->limit - sender->sent;
+    uint64_t left = sender->limit - sender->sent, flag = sender->omitted_flag;
     const struct address *to = sender->group->to;
     if (sender->batch > 1) {
         unsigned int count = sender->batch < left ? sender->batch : (unsigned int)left;
         for (unsigned int i = 0; i < count; i++)
-            header_stamp(sender->headers[i], sender->header, sender->sent + i, now);
+            header_stamp(sender->headers[i], sender->header, (sender->sent + i) | flag, now);
         return sendmmsg(sender->fd, sender->messages, count, 0);
     }
     unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
     unsigned char *packet = sender->packet;
     for (unsigned int i = 0; i < count; i++, packet += sender->size)
-        header_stamp(packet, sender->header, sender->sent + i, now);
+        header_stamp(packet, sender->header, (sender->sent + i) | flag, now);
     ssize_t sent = sendto(sender->fd, sender->packet, count * sender->size, 0,
                           to ? &to->any : NULL, to ? to->length : 0);
     return sent < 0 ? -1 : (int)count;
@@ -149,8 +161,23 @@ static void refused(struct sender *sender, int error)
     }
 }
 
-static bool more(const struct sender *sender, uint64_t now)
+/* The omitted part is over: what is sent next counts, as if it were the first. */
+static void begin_to_count(struct sender *sender, uint64_t now)
 {
+    sender->omitted = sender->sent;
+    sender->sent = sender->retries = sender->omitted_flag = 0;
+    sender->limit = sender->share;
+    histogram_clear(&sender->gaps);
+    usage_end(&sender->omitted_usage);
+    sender->began = now;
+    if (sender->stop != UINT64_MAX)
+        sender->stop = now + seconds_ns(sender->group->trial->duration);
+}
+
+static bool more(struct sender *sender, uint64_t now)
+{
+    if (sender->omitted_flag && now >= sender->count_from)
+        begin_to_count(sender, now);
     return sender->sent < sender->limit && now < sender->stop;
 }
 
@@ -192,11 +219,19 @@ static void send_paced(struct sender *sender)
     struct pace pace;
     double step = sender->interval * sender->batch * sender->segments;
     uint64_t last = 0;
+    bool counts = sender->omitted_flag == 0;
     pace_begin(&pace, sender->wait > 0 ? sender->wait : step);
     uint64_t begin = pace.begin + (uint64_t)sender->late;
     pace.begin = wait_spinning(begin < sender->stop ? begin : sender->stop, &pace.spun);
     sender->began = pace.begin;
     while (more(sender, last)) {
+        if (!counts && sender->omitted_flag == 0) { /* the schedule goes on; what it lacks is omitted */
+            counts = true;
+            pace.begin += (uint64_t)((double)pace.number * pace.interval);
+            pace.begin = pace.begin > sender->began ? pace.begin : sender->began;
+            sender->began = pace.begin;
+            pace.number = pace.spun = last = 0;
+        }
         uint64_t now = sender->wait > 0 ? pace_after(&pace, sender->stop)
                                         : pace_next(&pace, sender->stop);
         if (now >= sender->stop)
@@ -220,13 +255,21 @@ static void send_stream(void *share)
     uint64_t now = sender->began = sender->ended = now_ns();
     if (group->first_arrived && !atomic_load(group->first_arrived))
         return; /* the other end is through, and nothing of it arrived */
-    sender->stop = group->trial->count ? UINT64_MAX : now + seconds_ns(group->trial->duration);
+    sender->count_from = now + seconds_ns(group->trial->omit);
+    sender->stop = group->trial->count ? UINT64_MAX
+                                       : sender->count_from + seconds_ns(group->trial->duration);
+    if (sender->omitted_flag)
+        usage_begin(&sender->omitted_usage);
+    else
+        sender->limit = sender->share;
     if (sender->limit > 0 && (sender->interval > 0 || sender->wait > 0))
         send_paced(sender);
     else
         while (more(sender, now))
             now = call(sender, now);
     sender->ended = now_ns();
+    if (sender->omitted_flag)
+        fail(TOO_SHORT, "the time was over before anything was sent that counts: ask for more");
 }
 
 void sender_group_tasks(struct sender_group *group, struct task *tasks, int first)
@@ -249,6 +292,17 @@ struct sent sender_group_done(const struct sender_group *group)
     }
     sent.elapsed = ns_seconds(ended - began);
     return sent;
+}
+
+struct omitted sender_group_omitted(const struct sender_group *group, struct usage *usage)
+{
+    struct omitted sum = {0};
+    for (size_t i = 0; i < group->count; i++) {
+        const struct sender *sender = group->senders[i];
+        sum.bytes += (double)(sender->omitted * sender->size);
+        omit_usage(usage, &sum, &sender->omitted_usage);
+    }
+    return sum;
 }
 
 void add_sent(const struct sender_group *group, struct fields *fields, const char *name)
@@ -317,6 +371,7 @@ void sender_group_run(struct sender_group *group, struct client *client, const s
     sender_group_prepare(group, false, 0);
     sender_group_tasks(group, tasks, 0);
     struct usage usage = team_run(client->launch, false, tasks, group->count);
+    sender_group_omitted(group, &usage);
     usage.elapsed = sender_group_done(group).elapsed;
     result_set_usage(result, "client", &usage);
     sender_group_result(group, result);

@@ -5,6 +5,7 @@
 #include "udp.h"
 
 #include "../lib/histogram.h"
+#include "../lib/omit.h"
 #include "../lib/team.h"
 
 #include <stdatomic.h>
@@ -41,6 +42,9 @@ void sender_group_tasks(struct sender_group *group, struct task *tasks, int firs
  * sender_group_result sets. group->to is the caller's. */
 void sender_group_run(struct sender_group *group, struct client *client, const struct trial *trial,
                       struct result *result);
+
+/* What they did before what counts; its CPU time is taken out of usage. */
+struct omitted sender_group_omitted(const struct sender_group *group, struct usage *usage);
 
 struct sent sender_group_done(const struct sender_group *group);
 

@@ -3,6 +3,9 @@
 #include "receiver.h"
 #include "sender.h"
 
+#include "../lib/failure.h"
+#include "../lib/parameters.h"
+
 /* One for each process. */
 static struct sender_group sender_group;
 static struct receiver_group receiver_group;
@@ -31,7 +34,7 @@ static void serve(struct session *session, const struct trial *trial, struct fie
     struct task tasks[MAX_THREADS];
     receiver_group_tasks(&receiver_group, tasks, 0);
     struct usage usage = team_run(&session->launch, true, tasks, receiver_group.count);
-    struct reception reception = receiver_group_done(&receiver_group);
+    struct reception reception = receiver_group_done(&receiver_group, &usage);
     usage.elapsed = reception.elapsed;
     add_usage(reply, &usage);
     add_reception(reply, &reception);
@@ -42,6 +45,15 @@ static void finish(struct client *client, const struct fields *reply, struct res
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
+    if (sender_group.trial->omit > 0) {
+        double size = number_of(client->launch, "datagram");
+        struct omitted omitted = sender_group_omitted(&sender_group, &(struct usage){0});
+        double received = set_omitted(result, reply, &omitted);
+        if (received > omitted.bytes)
+            fail(BAD_PEER, "the other end received more in the omitted part than was sent");
+        result_set(result, "omitted_sent_packets", omitted.bytes / size);
+        result_set(result, "omitted_lost_packets", (omitted.bytes - received) / size);
+    }
     reception_result(client->launch, &reception, "", sent, result);
     result_set(result, "server_polling_time", reception.polled);
 }

@@ -477,6 +477,7 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
     [
         ("--max-duration=1s", "--duration=1001ms"),
         ("--max-duration=1s", "--warmup=2s"),
+        ("--max-duration=1s", "--omit=1001ms"),
         ("--max-threads=2", "--threads=3"),
         ("--max-sockbuf=64KiB", "--sockbuf=65537"),
         ("--max-sockbuf=64KiB", "--server-rcvbuf=1MiB"),

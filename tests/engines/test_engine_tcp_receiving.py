@@ -135,3 +135,31 @@ def test_of_several_connections_only_the_very_first_read_is_left_out(engines) ->
     for m in engines.client(engines.server("tcp"), *options).metrics:
         timed = m["throughput"] * m["server_elapsed"] / 8
         assert m["received_bytes"] - timed == pytest.approx(1000, abs=1)
+
+
+def test_what_was_omitted_is_counted_apart_to_the_byte(engines) -> None:
+    options = (PLAIN, "--omit=60ms", "--warmup=10ms", "--threads=2", "--read=64KiB")
+    done = engines.client(engines.server("tcp"), *options)
+    assert "omitted_throughput" not in done.of("replication")[0]["metrics"]  # the warm-up's
+    for m in done.metrics:
+        sent = m["sent_bytes"] + m["omitted_sent_bytes"]
+        assert m["received_bytes"] + m["omitted_received_bytes"] == sent
+        assert m["omitted_sent_bytes"] > 0 < m["omitted_throughput"]
+        timed = m["throughput"] * m["server_elapsed"] / 8
+        assert 0 < m["received_bytes"] - timed <= 65537
+
+
+def test_a_count_begins_when_the_omitted_part_is_over(engines) -> None:
+    options = (PLAIN, "--omit=30ms", "--count=25", "--message=10000", "--threads=2")
+    for m in engines.client(engines.server("tcp"), *options).metrics:
+        assert m["sent_messages"] == 50
+        # Of each connection the message that was under way is sent to its end, and no message.
+        assert 500_000 <= m["sent_bytes"] < 520_000
+        assert m["omitted_sent_bytes"] > 0
+
+
+@pytest.mark.parametrize("engine", ["tcp", "udp"])
+def test_elsewhere_than_in_streams_nothing_is_omitted(engines, engine: str) -> None:
+    options = ("--mode=latency", "--omit=60s", "--count=5")
+    done = engines.client(engines.server(engine), *options, count=1)
+    assert [m["round_trips"] for m in done.metrics] == [5]

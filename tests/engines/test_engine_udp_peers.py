@@ -486,3 +486,32 @@ def test_a_server_sends_back_from_the_first_datagram_on(engines) -> None:
     kind, fields = client.end(3)
     assert (kind, fields["received"]) == (client.wire.RESULT, "2")
     assert (fields["reverse_sent"], fields["reverse_retries"]) == ("50", "0")
+
+
+def test_what_was_omitted_is_told_by_its_numbers(engines) -> None:
+    server = engines.server("udp")
+    client = StreamClient(server.port, datagram=100, omit=0.01)
+    client.start()
+    before = [datagram((1 << 63) + number) for number in (0, 1, 2, 2, 5)]
+    counted = [datagram(number) for number in (0, 1, 3, 2, 3, 9)]
+    late = [datagram((1 << 63) + 4)]
+    for packet in before + counted + late:
+        client.sockets[0].send(packet)
+    _, result = client.end(10)
+    assert (result["received"], result["omitted"]) == ("5", "500")
+    assert (result["duplicates"], result["reordered"]) == ("1", "1")
+
+
+def test_losses_are_of_the_part_that_counts(engines) -> None:
+    for m in engines.client(engines.server("udp"), "--omit=40ms", "--threads=2").metrics:
+        assert m["received_packets"] + m["lost_packets"] == m["sent_packets"] > 0
+        omitted = m["omitted_sent_bytes"] - m["omitted_received_bytes"]
+        assert omitted == 1460 * m["omitted_lost_packets"]
+        assert m["omitted_sent_packets"] > 0
+        assert m["receiver_drops"] <= m["lost_packets"]
+
+
+def test_datagrams_too_small_to_say_that_they_do_not_count_are_refused(engines) -> None:
+    done = engines.client(engines.server("udp"), "--omit=40ms", "--datagram=7")
+    assert done.error["code"] == "bad-parameter"
+    assert "omit" in done.error["message"]

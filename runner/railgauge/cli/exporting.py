@@ -11,6 +11,7 @@ from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.export import export
 from railgauge.exchange.exporting.view_rows import MEASUREMENT, VIEWS
+from railgauge.exchange.exporting.whole import STANDARD_OUTPUT
 from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
@@ -33,7 +34,7 @@ def _view_command(form: str, description: str) -> None:
         type=click.Path(path_type=Path),
         required=True,
         metavar="FILE",
-        help="The file, which is written whole or not at all.",
+        help="The file, which is written whole or not at all; -: standard output.",
     )
     @click.option(
         "--view",
@@ -46,7 +47,8 @@ def _view_command(form: str, description: str) -> None:
     def command(runs: tuple[int, ...], out: Path, view: str, where: str) -> None:
         with Store.open(where, create=False, check=False) as store:
             exported = export(store, runs, out, form, VIEWS[view])
-        click.echo(f"{out}: {exported.rows} rows of {exported.runs} runs")
+        counts = f"{out}: {exported.rows} rows of {exported.runs} runs"
+        click.echo(counts, err=out == STANDARD_OUTPUT)
 
 
 _view_command("csv", "CSV, a row for each value")

@@ -9,11 +9,11 @@ import click
 
 from railgauge.base.errors import InputError
 from railgauge.base.units import parse_moment
-from railgauge.cli.options import database, labels
+from railgauge.cli.options import database, labels, seconds
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.exchange.importing.csv_import import import_csv
-from railgauge.exchange.importing.csv_mapping import CsvMapping, parse_binding, parse_setting
+from railgauge.exchange.importing.csv_mapping import APART, CsvMapping, parse_binding, parse_setting
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
 from railgauge.plan.catalogue import load_catalogue
@@ -88,6 +88,14 @@ def import_group() -> None:
     help="The column that says when each row was measured: ISO 8601 with its zone, or seconds.",
 )
 @click.option(
+    "--apart",
+    default=f"{APART / 3600:g}h",
+    show_default=True,
+    metavar="TIME",
+    callback=seconds,
+    help="A new run begins where --started-at tells that nothing was measured for longer.",
+)
+@click.option(
     "--mean-of",
     default="",
     metavar="N-or-COLUMN",
@@ -121,6 +129,7 @@ def csv_command(
     settings: tuple[str, ...],
     hosts: Path | None,
     at: float | None,
+    apart: float,
     labels: dict[str, str],
     where: str,
     **columns: Any,
@@ -141,24 +150,24 @@ def csv_command(
         name: value if isinstance(value, str) else [parse_binding(text) for text in value]
         for name, value in columns.items()
     }
-    mapping = CsvMapping(fixed=_settings(settings), **bound)
+    mapping = CsvMapping(fixed=_settings(settings), apart=apart, **bound)
     catalogue = load_catalogue()
     with Store.open(where) as store:
-        imported_hosts = NO_HOSTS if hosts is None else read_imported_hosts(hosts)
-        result = import_csv(
+        results = import_csv(
             store,
             file,
             mapping,
             catalogue=catalogue,
             at=at,
             labels=labels,
-            hosts=imported_hosts,
+            hosts=NO_HOSTS if hosts is None else read_imported_hosts(hosts),
         )
-        _warn_of_start(store, result.run, at)
-    click.echo(
-        f"run {result.run}: {result.values} values of {result.cases} cases "
-        f"from {result.rows} rows, {result.blanks} cells blank"
-    )
+        _warn_of_start(store, results[0].run, at)
+    for result in results:
+        click.echo(
+            f"run {result.run}: {result.values} values of {result.cases} cases "
+            f"from {result.rows} rows, {result.blanks} cells blank"
+        )
 
 
 def _import_exported(file: Path, at: float | None, labels: dict[str, str], where: str) -> None:

@@ -27,7 +27,8 @@ database = click.option(
 )
 
 
-def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+def seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Return the time that an option gives, in seconds; click's BadParameter where it is none."""
     try:
         return parse_time(value)
     except ValueError as error:
@@ -40,7 +41,7 @@ wait = click.option(
     default=setting("wait", "0s"),
     show_default="0s",
     metavar="TIME",
-    callback=_seconds,
+    callback=seconds,
     help="Where another run has a host (also RAILGAUGE_WAIT): wait so long for its end.",
 )
 
@@ -94,7 +95,7 @@ margin = click.option(
     default=setting("margin", f"{MARGIN:g}s"),
     show_default=f"{MARGIN:g}s",
     metavar="TIME",
-    callback=_seconds,
+    callback=seconds,
     help="In a Slurm job (also RAILGAUGE_MARGIN): end this long before its time is over.",
 )
 hosts = click.option(

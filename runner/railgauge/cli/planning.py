@@ -85,6 +85,10 @@ def _lines(
         f"{_at_most(loaded.plan.budget, most.seconds)}"
         f"{'' if earlier is None else f' (as run {earlier} took)'}"
     )
+    if len(tests) > 1:
+        interleaved = loaded.plan.test_order == "interleaved"
+        order = "in turns" if interleaved else "one after another"
+        yield f"tests {order} (test_order: {loaded.plan.test_order})"
     if loaded.plan.require:
         engines = ", ".join(sorted({expanded.test.engine for expanded in tests}))
         yield (
@@ -119,6 +123,7 @@ def _as_json(
         "seconds": most.seconds,
         "least_seconds": least.seconds,
         "unknown_launches": most.unknown,
+        "test_order": loaded.plan.test_order,
         "budget": loaded.plan.budget,
         "require": loaded.plan.require,
     }

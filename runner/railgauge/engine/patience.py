@@ -30,6 +30,7 @@ def patience_for(engine: EngineInfo, case: Case, limit: float | None = None) -> 
         return limit
     parameters = case.parameters
     warmup = float(parameters.get("warmup", 0))
+    omit = float(parameters.get("omit", 0))
     if engine.has_effect("pair_time", parameters):
         return _matrix_seconds(case) + warmup + _GRACE_SECONDS
     # What somebody else's program does beside its duration is unknown: the user may say how long.
@@ -38,7 +39,7 @@ def patience_for(engine: EngineInfo, case: Case, limit: float | None = None) -> 
         return limit + _GRACE_SECONDS
     if engine.is_timed(parameters):
         files = _layout_seconds(engine, case)
-        return float(parameters["duration"]) + warmup + files + _GRACE_SECONDS
+        return float(parameters["duration"]) + omit + warmup + files + _GRACE_SECONDS
     return _COUNTED_SECONDS
 
 

@@ -29,9 +29,10 @@ _LEAST_SEGMENT = 536
 # What belongs to no test: neighbours asking for addresses, the control channel's few segments.
 _SPARE_BYTES = 20_000
 # Bytes that one read of a stream takes at most unless `read` says more, and one of datagrams that
-# the kernel held together.
+# the kernel held together; datagrams that come in a call (engines/udp/receiver.c).
 _MOST_READ = 1 << 20
 _MOST_HELD = 1 << 16
+_BATCH = 64
 
 
 class Agreement(NamedTuple):
@@ -62,7 +63,10 @@ AGREEMENTS = (
     Agreement("reverse_received_packets + reverse_lost_packets", "=", "reverse_sent_packets", 0),
     Agreement("received_packets", "<=", "sent_packets", 0),
     Agreement("reverse_received_packets", "<=", "reverse_sent_packets", 0),
-    Agreement("received_bytes", "<=", "sent_bytes", 0),
+    # Each end of a connection begins to count by its own clock.
+    Agreement(
+        "received_bytes + omitted_received_bytes", "<=", "sent_bytes + omitted_sent_bytes", 0
+    ),
     Agreement("reverse_received_bytes", "<=", "reverse_sent_bytes", 0),
     Agreement("throughput + reverse_throughput", "=", "total_throughput"),
     Agreement("local_throughput + reverse_local_throughput", "=", "total_local_throughput"),
@@ -125,12 +129,19 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `most_bytes_at_first`: what the very first read can take.
+    `most_bytes_at_first`: what the very first read that counts can take. Without `omit` nothing was
+    omitted.
     """
     at_first = int(parameters.get("read") or _MOST_READ)
     if "datagram" in parameters:
         at_first = _MOST_HELD if parameters.get("gro") else int(parameters["datagram"])
-    return {"8": 8, "threads": int(parameters.get("threads", 1)), "most_bytes_at_first": at_first}
+        at_first *= _BATCH if parameters.get("omit") else 1
+    return {
+        **dict.fromkeys(("omitted_sent_bytes", "omitted_received_bytes"), 0),
+        "8": 8,
+        "threads": int(parameters.get("threads", 1)),
+        "most_bytes_at_first": at_first,
+    }
 
 
 def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:
@@ -268,10 +279,10 @@ def most_bytes(
     `segment` bytes. Streams are bounded by segments, each of them acknowledged: those that the
     client's TCP counted, or else as many as there are if no `write` shares one with another.
     """
-    sent = metrics.get("sent_bytes", 0) + metrics.get("reverse_sent_bytes", 0)
+    sent = sum(metrics.get(f"{way}sent_bytes", 0) for way in ("", "omitted_", "reverse_"))
     turns = 2 * metrics.get("round_trips", 0)
     if packets:
-        count = metrics.get("sent_packets", 0) + metrics.get("reverse_sent_packets", 0)
+        count = sum(metrics.get(f"{way}sent_packets", 0) for way in ("", "omitted_", "reverse_"))
         # Each fragment of a datagram has headers of its own.
         if not count:
             return None
@@ -279,10 +290,11 @@ def most_bytes(
         return sent + _DATAGRAM_HEADERS * count * fragments
     if not sent or turns:
         return None
-    again = metrics.get("retransmits", 0) + metrics.get("reverse_retransmits", 0)
+    again = sum(metrics.get(f"{way}retransmits", 0) for way in ("", "omitted_", "reverse_"))
     segment = segment or _LEAST_SEGMENT
     piece = min(segment, write or segment)
     segments = metrics.get("sent_segments") or _segments(metrics, piece)
+    segments += metrics.get("omitted_sent_segments", 0) or _segments(metrics, piece, "omitted_")
     segments += _segments(metrics, piece, "reverse_")
     return sent + again * segment + 2 * _SEGMENT_HEADERS * segments
 

@@ -218,7 +218,8 @@ class Plan(StrictModel):
 
     `concurrency` bounds how many replications run at the same time on disjoint hosts. It is 1
     unless the plan says otherwise, as links without a common host may share a switch. Measuring
-    ends after `budget` seconds. `smallest_change` is, by metric, the share of change that matters.
+    ends after `budget` seconds. Tests come one after another, or with `test_order` interleaved in
+    turns. `smallest_change` is, by metric, the share of change that matters.
     With `require` nothing is measured where an engine of its tests has no certificate.
     """
 
@@ -233,6 +234,7 @@ class Plan(StrictModel):
     mpi: Mpi | None = None
     engines: list[str] = Field(default=[])
     tests: list[Test] = Field(min_length=1)
+    test_order: Literal["sequential", "interleaved"] = "sequential"
     concurrency: int = Field(default=1, ge=1, le=1_000_000)
     seed: int | None = Field(default=None, ge=0, le=2**63 - 1)
     control_port: int = Field(default=0, ge=0, le=65535)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import random
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from railgauge.base.collector import collector_off
@@ -75,7 +77,8 @@ def extent(dispatches: Iterable[Dispatch]) -> Extent:
 class Schedule:
     """The rounds in which to measure `tests`, of at most `concurrency` launches each, made lazily.
 
-    Tests come one after another. Within one, the order is `sequential` (all replications of a case
+    Tests come one after another or, `interleaved`, in turns: the first block of each, then the
+    second of each …. Within one, the order is `sequential` (all replications of a case
     together), `interleaved` (the first of each case, then the second of each …) or `random` (the
     same, each time shuffled anew by `seed`). `machines` maps hosts to the machines they are on;
     two launches of a round never share one. With a concurrency above 1 a launch may come earlier
@@ -91,10 +94,12 @@ class Schedule:
         concurrency: int,
         seed: int,
         finished: Mapping[tuple[str, str], Collection[int]] | None = None,
+        interleaved: bool = False,
     ) -> None:
         self._machines = machines
         self._concurrency = concurrency
         self._seed = seed
+        self._interleaved = interleaved
         self._finished = {key: frozenset(numbers) for key, numbers in (finished or {}).items()}
         with collector_off():
             self._parts = [_part(expanded, self._finished) for expanded in tests]
@@ -134,15 +139,15 @@ class Schedule:
         asked whether it `is_open`; without that all are, up to the most replications.
         """
         packer = Packer(self._machines, self._concurrency)
-        for part in self._parts:
-            for block in self._blocks(part, is_open if part.test.rule else None):
-                if self._concurrency == 1:
-                    yield from ((dispatch,) for dispatch in block)
-                elif block:
-                    with collector_off():
-                        rounds = packer.pack(block)
-                        packed = [tuple([block[index] for index in indices]) for indices in rounds]
-                    yield from packed
+        parts = (self._blocks(part, is_open if part.test.rule else None) for part in self._parts)
+        for block in _in_turns(parts) if self._interleaved else chain.from_iterable(parts):
+            if self._concurrency == 1:
+                yield from ((dispatch,) for dispatch in block)
+            elif block:
+                with collector_off():
+                    rounds = packer.pack(block)
+                    packed = [tuple([block[index] for index in indices]) for indices in rounds]
+                yield from packed
 
     def _blocks(
         self, part: _Part, is_open: Callable[[Dispatch], bool] | None
@@ -176,6 +181,16 @@ class Schedule:
             if whole.replications is all_numbers
             or (whole.replications and number not in self._finished.get((name, whole.case.key), ()))
         ]
+
+
+def _in_turns(parts: Iterable[Iterator[list[Dispatch]]]) -> Iterator[list[Dispatch]]:
+    """Yield the first block of each part, then the second of each that has one, and so on."""
+    turns = deque(parts)
+    while turns:
+        part = turns.popleft()
+        if (block := next(part, None)) is not None:
+            turns.append(part)
+            yield block
 
 
 class _Part(NamedTuple):
@@ -212,9 +227,17 @@ def schedule(
     concurrency: int,
     seed: int,
     finished: Mapping[tuple[str, str], Collection[int]] | None = None,
+    interleaved: bool = False,
 ) -> list[Round]:
     """Return all the rounds that a Schedule has where every case takes its most replications."""
-    lazy = Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=finished)
+    lazy = Schedule(
+        tests,
+        machines=machines,
+        concurrency=concurrency,
+        seed=seed,
+        finished=finished,
+        interleaved=interleaved,
+    )
     with collector_off():
         return list(lazy.rounds())
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.plan.yamlfile import load
+from railgauge.plan.yamlfile import read_text
 from railgauge.schedulers import SCHEDULERS
 
 HOSTS = "--hosts"
@@ -26,7 +26,7 @@ def named_texts(loaded: LoadedPlan) -> dict[str, str]:
         for test in plan.tests
         if test.engine in described
     }
-    texts = {name: load(file).text for name, file in files.items()}
+    texts = {name: read_text(file) for name, file in files.items()}
     if loaded.nodes is not None:
         owners = [host.scheduler.name for host in plan.hosts.values() if host.scheduler]
         texts[_nodes_of(owners[0])] = loaded.nodes

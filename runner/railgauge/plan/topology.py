@@ -9,6 +9,7 @@ from typing import Any
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.allocated import Allocated
+from railgauge.plan.ansible_inventory import Inventory, is_inventory
 from railgauge.plan.equipment import Equipment
 from railgauge.plan.groups import Groups
 from railgauge.plan.hostlists import write_out
@@ -81,7 +82,13 @@ def read_hosts_file(path: Path) -> Topology:
 
 
 def _load_hosts(path: Path, allocated: Allocated) -> tuple[Document, HostsFile]:
-    document = write_out(allocated.fill(load(path)))
+    if path.suffix == ".ini":
+        document = Inventory.of_ini(path)
+    else:
+        document = load(path)
+        if is_inventory(document):
+            document = Inventory.of_yaml(document)
+    document = write_out(allocated.fill(document))
     return document, validate(document, HostsFile)
 
 

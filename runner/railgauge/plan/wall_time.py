@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import SOAK, Catalogue, EngineInfo
@@ -131,7 +131,7 @@ class LaunchTimes:
             start=self._start(engine, case),
             preparation=_preparation(engine, case),
             warmup=float(parameters.get("warmup", 0)),
-            duration=duration,
+            duration=duration + _omitted(engine, parameters),
             ending=_ending(engine, case),
             calibration=_CALIBRATION_SECONDS + _SOAKER_SECONDS if soaked else 0.0,
             settle=settle,
@@ -178,6 +178,10 @@ class LaunchTimes:
             gap = max(gap, (link and link.rtt) or _USUAL_ROUND_TRIP)
         length = float(parameters["count"]) * gap
         return length, 0 < length <= _SHORT_SECONDS
+
+
+def _omitted(engine: EngineInfo, parameters: Mapping[str, Any]) -> float:
+    return float(parameters.get("omit", 0)) if engine.has_effect("omit", parameters) else 0.0
 
 
 def _gap(parameters: Mapping[str, object], rate: float) -> float:

@@ -77,15 +77,20 @@ class _Node:
 
     __slots__ = ("children", "column", "keys", "line", "open", "plain", "size", "value")
 
-    def __init__(self, event: Any, value: Any, *, plain: bool = False) -> None:
-        self.line: int = event.start_mark.line + 1
-        self.column: int = event.start_mark.column + 1
+    def __init__(self, line: int, column: int, value: Any, *, plain: bool = False) -> None:
+        self.line = line
+        self.column = column
         self.value = value
         self.plain = plain  # A scalar without quotes.
         self.size = 1  # How many values this would be with every alias written out.
         self.open = False  # Not at its end yet, so that an alias to it would be endless.
         self.keys: dict[str, _Node] = {}
         self.children: Any = None  # dict[str, _Node] or list[_Node]
+
+
+def _node_of(event: Any, value: Any, *, plain: bool = False) -> _Node:
+    mark = event.start_mark
+    return _Node(mark.line + 1, mark.column + 1, value, plain=plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,11 @@ def why_unreadable(path: Path) -> str:
 
 def load(path: Path) -> Document:
     """Return what the file says; FileProblems with every mistake of its YAML."""
+    return loads(read_text(path), str(path))
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file; FileProblems where it is none, or too long."""
     name = str(path)
     if reason := why_unreadable(path):
         raise _fatal(name, 1, 1, f"this file {reason}")
@@ -176,7 +186,7 @@ def load(path: Path) -> Document:
     if len(content) > MAX_BYTES:
         raise _fatal(name, 1, 1, f"more than {MAX_BYTES // 1024**2} MiB: split the file")
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         # The codec counts from after a byte order mark.
         start = error.start + len(content) - len(error.object)
@@ -188,7 +198,23 @@ def load(path: Path) -> Document:
             "save the file as UTF-8 text"
         )
         raise _fatal(name, line, column, message) from error
-    return loads(text, name)
+
+
+def document_of(path: str, text: str, data: Any, lines: Mapping[tuple[str, ...], int]) -> Document:
+    """Return `data` that a file of another form says; `lines` tell where parts of it stand."""
+
+    def node_at(value: Any, loc: tuple[str, ...], line: int) -> _Node:
+        node = _Node(lines.get(loc, line), 1, value)
+        if isinstance(value, dict):
+            node.children = {
+                key: node_at(inner, (*loc, key), node.line) for key, inner in value.items()
+            }
+            node.keys = node.children
+        elif isinstance(value, list):
+            node.children = [node_at(inner, loc, node.line) for inner in value]
+        return node
+
+    return Document(path, data, text, node_at(data, (), 1))
 
 
 def loads(text: str, name: str) -> Document:
@@ -235,7 +261,7 @@ class _Builder:
     def take(self, event: Any) -> None:
         if isinstance(event, yaml.ScalarEvent):
             plain = event.implicit[0]
-            node = _Node(event, _resolve(event.value) if plain else event.value, plain=plain)
+            node = _node_of(event, _resolve(event.value) if plain else event.value, plain=plain)
             self._check_text(node, event.value)
             self._register(event, node)
             self._add(node, event.value)
@@ -251,7 +277,7 @@ class _Builder:
     def _start_document(self, event: Any) -> None:
         self._documents += 1
         if self._documents > 1:
-            self._stop(_Node(event, None), "a second document begins: put each in its own file")
+            self._stop(_node_of(event, None), "a second document begins: put each in its own file")
 
     def _stop(self, node: _Node, message: str) -> None:
         self.report(node, message)
@@ -270,7 +296,7 @@ class _Builder:
 
     def _alias(self, event: Any) -> None:
         node = self._anchors.get(event.anchor)
-        alias = _Node(event, None)
+        alias = _node_of(event, None)
         if node is None:
             self.report(alias, f"alias *{event.anchor} has no anchor &{event.anchor} before it")
         elif node.open:
@@ -282,7 +308,7 @@ class _Builder:
 
     def _open(self, event: Any) -> None:
         mapping = isinstance(event, yaml.MappingStartEvent)
-        node = _Node(event, {} if mapping else [])
+        node = _node_of(event, {} if mapping else [])
         node.children = {} if mapping else []
         node.open = True
         self._register(event, node)

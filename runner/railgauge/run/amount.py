@@ -56,6 +56,7 @@ def _amount(
         machines={name: host.machine for name, host in loaded.plan.hosts.items()},
         concurrency=loaded.plan.concurrency,
         seed=loaded.plan.seed or 0,
+        interleaved=loaded.plan.test_order == "interleaved",
     )
     guess = estimate(rounds, times, spans, loaded.plan.concurrency)
     replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)

@@ -197,6 +197,7 @@ def arrange(job: ExpandedRun) -> ArrangedRun:
         concurrency=plan.concurrency,
         seed=job.seed,
         finished=job.measured,
+        interleaved=plan.test_order == "interleaved",
     )
     if judge:
         schedule = schedule.keep(judge.is_open)

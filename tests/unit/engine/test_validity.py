@@ -127,6 +127,26 @@ def test_the_most_that_a_stream_can_be_covers_small_segments_and_acknowledgement
     assert wire <= most <= 1.15 * wire
 
 
+def test_what_was_omitted_was_on_the_wire_too() -> None:
+    metrics = {"sent_messages": 10.0, "sent_bytes": 1_448_000.0, "sent_segments": 1000.0}
+    both = metrics | {"omitted_sent_bytes": 1_448_000.0, "omitted_sent_segments": 1000.0}
+    once, twice = (most_bytes(values, 1448, packets=False) for values in (metrics, both))
+    assert once is not None
+    assert twice == 2 * once
+    packets = {"sent_packets": 10.0, "sent_bytes": 1000.0}
+    both = packets | {"omitted_sent_packets": 10.0, "omitted_sent_bytes": 1000.0}
+    once, twice = (most_bytes(values, 0, packets=True) for values in (packets, both))
+    assert once is not None
+    assert twice == 2 * once
+
+
+def test_ends_of_a_connection_that_begin_to_count_by_their_own_clocks_agree() -> None:
+    metrics = {"sent_bytes": 1e6, "received_bytes": 1.1e6, "omitted_sent_bytes": 2e5}
+    require_agreement("tcp", metrics | {"omitted_received_bytes": 1e5}, {"omit": 1.0})
+    with pytest.raises(EngineError, match="omitted"):
+        require_agreement("tcp", metrics | {"omitted_received_bytes": 1.1e5}, {"omit": 1.0})
+
+
 def test_small_writes_are_segments_of_their_own() -> None:
     metrics = {"sent_messages": 10.0, "sent_bytes": 640_000.0}
     wire = 6400 * (100 + 66) + 6400 * 66

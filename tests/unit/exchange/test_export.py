@@ -112,6 +112,9 @@ def test_a_file_holds_every_row_of_the_view_as_it_is(
     rows = READERS[form](out)
     assert _plain_parameters(rows) == _plain_parameters(view(filled))
     assert told.output == f"{out}: {len(rows)} rows of 2 runs\n"
+    piped = call("export", form, "--db", filled, "--out", "-")
+    assert piped.stdout_bytes == out.read_bytes()
+    assert piped.stderr == f"-: {len(rows)} rows of 2 runs\n"
     assert {row[-1] for row in rows} == {"ok", "failed", "suspect"}
     assert None in {row[COLUMNS.index("server_host")] for row in rows}
 

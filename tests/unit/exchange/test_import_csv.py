@@ -53,7 +53,8 @@ class Importer:
 
     def __call__(self, content: str | bytes, mapping: CsvMapping = MAPPING) -> ImportResult:
         self.path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return import_csv(self.store, self.path, mapping, catalogue=self.catalogue)
+        (result,) = import_csv(self.store, self.path, mapping, catalogue=self.catalogue)
+        return result
 
     def problems(self, content: str | bytes, mapping: CsvMapping = MAPPING) -> list[str]:
         """Return what is wrong, without the file's name; nothing may have been stored."""
@@ -96,7 +97,7 @@ def test_the_papers_tables_come_back_digit_for_digit(
         link="link",
         test="table",
     )
-    result = import_csv(store, FIXTURES / name, mapping, catalogue=catalogue)
+    (result,) = import_csv(store, FIXTURES / name, mapping, catalogue=catalogue)
     with (FIXTURES / name).open(newline="") as file:
         wanted = {
             (int(row[f"{size}_bytes"]), row["link"], int(row["sockbuf_bytes"])): row
@@ -373,9 +374,10 @@ def test_a_hosts_file_says_whose_links_and_peaks_they_are(
     counted = [Binding("server/stat/interrupts/s", "ints")]
     importer.path.write_text("bytes,link,mbps,ints\n64,there,1,4395\n", encoding="utf-8")
     mapping = replace(MAPPING, logged=counted)
-    run = import_csv(
+    (result,) = import_csv(
         importer.store, importer.path, mapping, catalogue=importer.catalogue, hosts=hosts
-    ).run
+    )
+    run = result.run
     (case,) = importer.store.run(run).cases
     assert (case.case.client, case.case.server) == ("n1", "n2")
     peaks = {(peak.host, peak.resource): peak.value for peak in importer.store.peaks(run)}
@@ -388,3 +390,27 @@ def test_a_hosts_file_says_whose_links_and_peaks_they_are(
         import_csv(
             importer.store, importer.path, mapping, catalogue=importer.catalogue, hosts=hosts
         )
+
+
+def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: Store) -> None:
+    rows = [
+        f"1024,a,{100 * night + number},2026-11-{night:02}T{hour}:00:00Z\n"
+        for night in range(12, 0, -1)
+        for number, hour in enumerate(("01", "05"))
+    ]
+    importer.path.write_text("bytes,link,mbps,at\n" + "".join(rows))
+    results = import_csv(
+        store, importer.path, replace(MAPPING, started_at="at"), catalogue=importer.catalogue
+    )
+    assert [result.replications for result in results] == [2] * 12
+    assert [run.started_at[:13] for run in store.runs()] == [
+        f"2026-11-{night:02}T01" for night in range(1, 13)
+    ]
+    assert importer.values(results[2].run) == [[300e6, 301e6]]
+    (together,) = import_csv(
+        store,
+        importer.path,
+        replace(MAPPING, started_at="at", apart=24 * 3600.0),
+        catalogue=importer.catalogue,
+    )
+    assert together.replications == 24

@@ -73,7 +73,16 @@ def test_a_column_tells_when_each_row_was_measured(tmp_path: Path) -> None:
         "import", "csv", file, *CSV, "--started-at", "when", "--db", tmp_path / "r.db"
     )
     assert error is None, output
-    assert starts(tmp_path / "r.db") == ["2025-11-20T02:00:00.250000Z"]
+    assert starts(tmp_path / "r.db") == [
+        "2025-11-20T02:00:00.250000Z",
+        "2025-11-21T02:00:00.000000Z",
+    ]
+    _, error = call(
+        *("import", "csv", file, *CSV, "--started-at", "when", "--apart", "48h"),
+        *("--db", tmp_path / "together.db"),
+    )
+    assert error is None
+    assert starts(tmp_path / "together.db") == ["2025-11-20T02:00:00.250000Z"]
 
 
 @pytest.mark.parametrize("moment", ["yesterday", "2025-11-21T02:00:00", "9" * 30])

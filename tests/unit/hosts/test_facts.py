@@ -10,7 +10,7 @@ import pytest
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts import facts
-from railgauge.hosts.facts import clock, cpu, frequency, kernel, memory, sockets, system
+from railgauge.hosts.facts import clock, cpu, frequency, kernel, memory, nic, sockets, system
 from railgauge.hosts.facts.asking import ask, script, split
 from railgauge.hosts.facts.source import FactSource
 from railgauge.hosts.transport import open_transport
@@ -227,3 +227,22 @@ def test_what_a_login_shell_says_first_is_no_fact():
 def test_ten_thousand_peers_are_not_too_many_to_ask_about(here: Transport, iproute: None):
     peers = [f"127.{number // 250}.{number % 250}.1" for number in range(10_000)]
     assert facts.gather(here, peers)["peer_interfaces"] == "lo"
+
+
+def test_the_settings_of_a_queueing_discipline_are_facts_without_its_handle() -> None:
+    def found(rate: str, handle: str) -> dict[str, str]:
+        return nic.parse(
+            {
+                "interfaces": ["eth0"],
+                "queueing eth0": [
+                    f"qdisc tbf {handle}: root refcnt 3 rate {rate} burst 1600b lat 50ms ",
+                    f"class tbf {handle}:1 parent {handle}: ",
+                ],
+            }
+        )
+
+    assert found("50Mbit", "8001")["nic.eth0.queueing"] == (
+        "qdisc tbf root rate 50Mbit burst 1600b lat 50ms; class tbf"
+    )
+    assert found("50Mbit", "8001") == found("50Mbit", "8a3f")
+    assert found("50Mbit", "8001") != found("20Mbit", "8001")

@@ -35,12 +35,19 @@ def expanded(
     return ExpandedTest(test, cases)
 
 
-def arranged(*tests: ExpandedTest, concurrency: int = 1, seed: int = 1, done=None) -> list[Round]:  # type: ignore[no-untyped-def]
+def arranged(  # type: ignore[no-untyped-def]
+    *tests: ExpandedTest, concurrency: int = 1, seed: int = 1, done=None, interleaved: bool = False
+) -> list[Round]:
     hosts = {
         host for test in tests for case in test.cases for host in (case.client, case.server) if host
     }
     return schedule(
-        tests, machines={h: h for h in hosts}, concurrency=concurrency, seed=seed, finished=done
+        tests,
+        machines={h: h for h in hosts},
+        concurrency=concurrency,
+        seed=seed,
+        finished=done,
+        interleaved=interleaved,
     )
 
 
@@ -63,6 +70,21 @@ def test_sequential_measures_all_of_a_case_in_one_launch() -> None:
 def test_interleaved_measures_each_case_before_the_next_replication() -> None:
     test = expanded([("a", "b"), ("a", "c")], replications=3)
     assert keys(arranged(test)) == ["0/1", "1/1", "0/2", "1/2", "0/3", "1/3"]
+
+
+def test_interleaved_tests_take_turns_block_by_block() -> None:
+    tests = (
+        expanded([("a", "b"), ("a", "c")], replications=3, name="long"),
+        expanded([("a", "b")], replications=2, order="sequential", name="launch"),
+        expanded([("a", "b")], replications=2, order="random", name="short"),
+    )
+    in_turns = arranged(*tests, interleaved=True)
+    assert [f"{d.test}{d.case.key}{d.replications}" for (d,) in in_turns] == [
+        "long0(1,)", "long1(1,)", "launch0(1, 2)", "short0(1,)",
+        "long0(2,)", "long1(2,)", "short0(2,)",
+        "long0(3,)", "long1(3,)",
+    ]  # fmt: skip
+    assert sorted(map(repr, in_turns)) == sorted(map(repr, arranged(*tests)))
 
 
 def test_random_shuffles_every_block_and_the_seed_decides_how() -> None:

@@ -223,7 +223,7 @@ hosts:
     assert places[2].startswith("4:3: '2-1' is no range of the hostlist 'c[2-1]'")
     assert places[3].startswith("5:35: unknown key 'port'")
     assert places[4] == "6:3: host 'd1' is here twice: keep one of the two"
-    assert places[5].startswith("7:61: unknown key 'port'")
+    assert places[5].startswith("7:52: unknown key 'port'")
     assert len(places) == 6
 
 

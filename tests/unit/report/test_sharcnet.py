@@ -92,7 +92,7 @@ def report(paper: Paper, tmp_path: Path) -> Path:
         link="link",
     )
     with Store.open(str(tmp_path / "paper.db")) as store:
-        run = import_csv(store, FIXTURES / paper.file, mapping, catalogue=catalogue).run
+        run = import_csv(store, FIXTURES / paper.file, mapping, catalogue=catalogue)[0].run
         spec = load_spec(folder("reports") / f"{paper.spec}.yaml", catalogue)
         write_report(store, [run], spec, tmp_path / "out", catalogue=catalogue)
     return tmp_path / "out"

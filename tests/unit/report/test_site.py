@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.matrix_data import rates, store_matrix
-from tests.support.site_samples import CASES, PLAN, Links, build, files, nights
+from tests.support.site_samples import CASES, PLAN, Links, build, change, files, nights
 from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
@@ -323,3 +323,36 @@ def test_the_list_of_changes_says_what_a_test_was_called(database: Path, out: Pa
         add_run(database, {1: noisy(level, seed=number)}, test=test)
     build(database, out)
     assert "new (test was called old until run 10)" in text(out, "index.html")
+
+
+def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights(
+    database: Path, out: Path
+):
+    for number in range(1, 15):
+        usual = {lane: noisy(lane * 1e9, seed=9 * number + lane) for lane in (1, 2, 3)}
+        if number == 8:
+            usual[3] = noisy(2.4e9, seed=number)
+        if number == 10:
+            usual[2] = []
+        if number >= 13:
+            usual[1] = noisy(0.7e9, seed=number)
+        add_run(database, usual, fails=2, facts={"gw1": {"kernel": f"6.{number // 13}"}})
+    change(
+        database,
+        "UPDATE run SET started_at = printf('2026-11-%02dT02:00:00.000000Z', id)",
+    )
+    with Store.open(str(database)) as store:
+        store.set_baseline(PLAN, [1, 2, 3, 4, 5, 6])
+    build(database, out)
+    shown = page(out, "index.html")
+    assert "1 of 3 cases slower, since 2026-11-13" in text(out, "index.html")
+    table = shown.partition('id="nights-0"')[2].partition("</table>")[0]
+    rows = [re.findall(r'<td class="(\w+)"', row) for row in table.split("<tr>")[2:]]
+    assert rows == [
+        ["same"] * 12 + ["slower"] * 2,
+        ["same"] * 7 + ["once"] + ["same"] * 6,
+        ["same"] * 9 + ["none"] + ["same"] * 4,
+    ]
+    assert 'title="run 8, 2026-11-08: slower, not again">▽' in table
+    assert "run 13, 2026-11-13 : gw1: kernel 6.0 → 6.1" in text(out, "index.html")
+    assert shown.count('<circle class="slower"') == 3

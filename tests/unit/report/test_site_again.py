@@ -367,3 +367,12 @@ def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Pat
     assert runs(6) <= again
     assert not runs(5, 7) & again
     assert "was called" not in (out / "runs/6.html").read_text()
+
+
+def test_a_file_of_data_that_is_gone_is_made_again(database: Path, out: Path):
+    before = files(out)
+    (out / "data/2.js").unlink()
+    assert made(database, out) == runs(2)
+    (out / "data/nights.js").unlink()
+    assert made(database, out) == {"index.html"}
+    assert files(out) == before

@@ -115,8 +115,14 @@ def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) ->
     if len(measuring) == 1:
         return outcome.metrics.get("client_user_time", outcome.user_time)
     times = [
-        outcome.metrics.get(f"{side}_user_time")
+        _side_time(outcome, side)
         for side, name in zip(("client", "server"), measuring, strict=True)
         if name in same
     ]
     return None if None in times else sum(time for time in times if time is not None)
+
+
+def _side_time(outcome: Outcome, side: str) -> float | None:
+    """Return the user CPU time of one end, an omitted beginning included."""
+    time = outcome.metrics.get(f"{side}_user_time")
+    return None if time is None else time + outcome.metrics.get(f"omitted_{side}_user_time", 0)

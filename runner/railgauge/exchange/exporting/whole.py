@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import BinaryIO
 from railgauge.base.atomicfile import atomic_file
 from railgauge.base.errors import EnvironmentFailedError, InputError
 
+STANDARD_OUTPUT = Path("-")
 _DATABASE = b"SQLite format 3\0"
 
 
@@ -19,10 +21,14 @@ _DATABASE = b"SQLite format 3\0"
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file that becomes `path` when all went well, and else is gone.
 
-    Until then what was there before stays. InputError for a path that can't be a file or is a
-    database's, whose measurements would be lost, or another user's link; EnvironmentFailedError
-    when the disk is full or the folder may not be written to.
+    Until then what was there before stays. STANDARD_OUTPUT is written to as it comes. InputError
+    for a path that can't be a file or is a database's, whose measurements would be lost, or another
+    user's link; EnvironmentFailedError when the disk is full or the folder may not be written to.
     """
+    if path == STANDARD_OUTPUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     try:
         _check(path)
         # Through a link, as the file that it leads to is the one that is meant. A disk may tell

@@ -8,8 +8,11 @@ then the link's name, `server` None).
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
@@ -71,13 +74,43 @@ class CsvResults:
 def read_csv(
     path: Path, mapping: CsvMapping, *, catalogue: Catalogue, hosts: ImportedHosts = NO_HOSTS
 ) -> CsvResults:
-    """Return the file's rows as results; errors as of `import_csv`."""
+    """Return the file's rows as the results of one run; errors as of `import_csv`."""
+    (results,) = _read_runs(path, replace(mapping, apart=math.inf), catalogue, hosts)
+    return results
+
+
+def _read_runs(
+    path: Path, mapping: CsvMapping, catalogue: Catalogue, hosts: ImportedHosts
+) -> list[CsvResults]:
+    """Return the results of each run in the file, oldest first."""
     engine = _engine(catalogue, mapping.engine)
-    file = CsvFile(path)
-    rows = _Reader(file, mapping, engine, hosts).read()
-    cases = _by_case(rows)
+    rows = _Reader(CsvFile(path), mapping, engine, hosts).read()
     if not any(row.metrics for row in rows):
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
+    runs = (_results(path, mapping, engine, group) for group in _runs(rows, mapping.apart))
+    return [results for results in runs if results.planned]
+
+
+def _runs(rows: Sequence[_Row], apart: float) -> list[list[_Row]]:
+    """Return the rows by run: a new one begins where nothing was measured for longer than `apart`.
+
+    A row that doesn't say when it was measured belongs to the run of the one before it.
+    """
+    moments = sorted(row.started_at for row in rows if row.started_at is not None)
+    begins = [later for earlier, later in pairwise(moments) if later - earlier > apart]
+    groups: list[list[_Row]] = [[] for _ in range(len(begins) + 1)]
+    index = 0
+    for row in rows:
+        if row.started_at is not None:
+            index = bisect_right(begins, row.started_at)
+        groups[index].append(row)
+    return groups
+
+
+def _results(
+    path: Path, mapping: CsvMapping, engine: EngineInfo, rows: Sequence[_Row]
+) -> CsvResults:
+    cases = _by_case(rows)
     test = mapping.test or engine.name
     outcomes = [
         (test, key, _outcome(number, row))
@@ -110,8 +143,11 @@ def import_csv(
     at: float | None = None,
     labels: Mapping[str, str] | None = None,
     hosts: ImportedHosts = NO_HOSTS,
-) -> ImportResult:
-    """Store the file's rows as one imported run, all or nothing.
+) -> list[ImportResult]:
+    """Store the file's rows as imported runs, each of them whole.
+
+    They are one run, unless the file says when each was measured: then a new one begins wherever
+    nothing was measured for more than `mapping.apart` seconds, as between nights.
 
     Rows of the same case become its replications 1, 2, 3, …, unless they are means. A metric's cell
     that is empty or `---` is no measurement, and one with a word of ABSENCES says why; a row
@@ -119,9 +155,19 @@ def import_csv(
     `hosts` are those of the links. InputError for a mapping that is wrong, FileProblems for a file
     that is, with every mistake in it.
     """
-    results = read_csv(path, mapping, catalogue=catalogue, hosts=hosts)
+    runs = _read_runs(path, mapping, catalogue, hosts)
+    return [_store(store, results, at, labels or {}, hosts) for results in runs]
+
+
+def _store(
+    store: Store,
+    results: CsvResults,
+    at: float | None,
+    labels: Mapping[str, str],
+    hosts: ImportedHosts,
+) -> ImportResult:
     run = store.import_run(
-        replace(results.new, labels=labels or {}),
+        replace(results.new, labels=labels),
         results.planned,
         results.metrics,
         results.outcomes,

@@ -25,6 +25,10 @@ _LOGGED = re.compile(r"(client|server)/(\S+)/s")
 SPREADS = ("stdev", "minimum", "maximum")
 
 
+# Longer than a pause within a night, shorter than the day between two (s).
+APART = 6 * 3600.0
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """Says where `name` (a parameter or metric) stands: `source` is COLUMN or COLUMN:UNIT."""
@@ -44,6 +48,7 @@ class CsvMapping:
     replications each number is the arithmetic mean, or the column that says it; `stdev`, `minimum`
     and `maximum` are columns of what is published of these replications. `logged` are columns of
     what system logs counted in a second, by their names in tables (`client/stat/interrupts/s`).
+    Rows measured more than `apart` seconds after all those before are another run's.
     """
 
     engine: str
@@ -60,6 +65,7 @@ class CsvMapping:
     minimum: Sequence[Binding] = ()
     maximum: Sequence[Binding] = ()
     logged: Sequence[Binding] = ()
+    apart: float = APART
 
 
 def parse_binding(text: str) -> Binding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from railgauge.hosts.facts.routes import by_interface
 from railgauge.hosts.facts.source import FactSource, Files, first, first_lines
 
@@ -24,6 +26,8 @@ _PATHS = tuple(f"{_FOLDER}*/{name}" for name in (*_NAMES.values(), _SPEED, "ueve
 _SCRIPT = """
 for interface in $interfaces; do
     ask "link $interface" ip -d -o link show dev "$interface"
+    ask "queueing $interface" tc qdisc show dev "$interface"
+    ask "queueing $interface" tc class show dev "$interface"
     for queue in /sys/class/net/$interface/queues/*; do
         [ -e "$queue" ] || continue
         echo "queue $interface:${queue##*/}"
@@ -35,6 +39,9 @@ for interface in $interfaces; do
 done
 """
 # Of `ip -d link`: settings of the queueing discipline and of segmentation.
+_MOST_QUEUEING = 20
+# Of `tc`: handles that the kernel gave out, and how often a discipline is referred to.
+_BY_CHANCE = re.compile(r"\b(?:parent )?[89a-f][0-9a-f]{3}:[0-9a-f]*|\brefcnt \d+")
 _LINK = ("qdisc", "gso_max_size", "gso_max_segs", "gro_max_size", "tso_max_size")
 
 
@@ -44,7 +51,11 @@ def parse(files: Files) -> dict[str, str]:
 
 
 def _interface(files: Files, interface: str) -> dict[str, str]:
-    return _sysfs(files, interface) | _link(files, interface)
+    return {
+        **_sysfs(files, interface),
+        **_link(files, interface),
+        **_queueing(files, interface),
+    }
 
 
 def _sysfs(files: Files, interface: str) -> dict[str, str]:
@@ -65,6 +76,18 @@ def _sysfs(files: Files, interface: str) -> dict[str, str]:
             used = [mask for mask in masks if mask.strip("0,")]
             facts[steering] = " ".join(used) or "off"
     return facts
+
+
+def _queueing(files: Files, interface: str) -> dict[str, str]:
+    """Return how queueing disciplines and their classes are set, without what is by chance."""
+    lines = [
+        " ".join(_BY_CHANCE.sub("", line).split())
+        for line in files.get(f"queueing {interface}", ())
+        if not line.startswith("class mq ")
+    ]
+    settings = list(dict.fromkeys(lines))
+    more = [f"{len(settings) - _MOST_QUEUEING} more"] if len(settings) > _MOST_QUEUEING else []
+    return {"queueing": "; ".join([*settings[:_MOST_QUEUEING], *more])} if settings else {}
 
 
 def _link(files: Files, interface: str) -> dict[str, str]:

@@ -52,6 +52,8 @@ def _mpi(mpi: Mpi, hosts: Mapping[str, Host]) -> Mpi:
 
 
 def _is_plan(path: Path) -> bool:
+    if path.suffix == ".ini":
+        return False
     data = load(path).data
     return isinstance(data, dict) and bool(data.keys() & {"railgauge", "tests"})
 

@@ -266,6 +266,8 @@ def compared_cells(
     ends = number(None, "")
     if ratio is not None and low is not None and high is not None:
         bar = ratio_bar(ratio, low, high, row.smallest or 0, reach, kind or "undecided")
+        # Of what is the same, which most is, a picture says nothing more.
+        bar = "" if change == "same" else bar
         small = f"{ratio_text(low)} to {ratio_text(high)}"
         ends = LinkedCell("", high - low, small=small, picture=bar)
     # Worst first, as comparisons are sorted.

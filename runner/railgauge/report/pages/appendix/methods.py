@@ -33,6 +33,10 @@ _ORDERS = {
     "random": "in blocks of one replication of every case, each block shuffled anew (random, seed"
     " {seed})",
 }
+_TEST_ORDERS = {
+    "sequential": "one after another",
+    "interleaved": "in turns, a block of each at a time (interleaved)",
+}
 _OPEN = ", of the cases that hadn't had enough"
 _ENDED = {
     "narrow": "narrow enough",
@@ -143,7 +147,7 @@ def _order_sentences(run: StoredRun, plan: Plan | None) -> Iterator[str]:
         )
     tests = [test for test in plan.tests if any(planned.test == test.name for planned in run.cases)]
     if len(tests) > 1:
-        yield "The tests were measured one after another."
+        yield f"The tests were measured {_TEST_ORDERS[plan.test_order]}."
     by_order: dict[str, list[str]] = {}
     for test in tests:
         order = _ORDERS[test.order].format(seed=run.new.seed) + (_OPEN if test.rule else "")
