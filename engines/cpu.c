@@ -17,9 +17,10 @@
 #define LATER_LEAD 0.01 /* before the others, which follow at once */
 
 static const struct parameter parameters[] = {
-    {"precision", CHOICE, "double", 0, 0, "quarter|half|single|double|integer", NULL, NULL,
-     "what is computed with: quarter: 8-bit and half: 16-bit integers, single: 32-bit and double: "
-     "64-bit floating point; integer: 64-bit integers, one at a time"},
+    {"precision", CHOICE, "double", 0, 0, "int8|int16|single|double|integer", NULL, NULL,
+     "what is computed with: int8: 8-bit and int16: 16-bit integers, single: 32-bit and double: "
+     "64-bit floating point; integer: 64-bit integers, one at a time",
+     .former = "quarter=int8|half=int16"},
     {"vector", CHOICE, "auto", 0, 0, VECTORS, NULL, NULL,
      "the vector unit that computes; auto: the widest that this CPU has; scalar: one element at "
      "a time"},
@@ -32,7 +33,7 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"operation_rate", "op/s", "higher", NULL,
      "operations a second of all threads; each element's multiplication is one, and each "
-     "element's addition; quarter only adds",
+     "element's addition; int8 only adds",
      "Gop/s", 1e9, 3, .headline = 10, .judged = true},
     {"operation_rate_per_thread", "op/s", "higher", NULL, "of a thread, on average",
      "Gop/s/thread", 1e9, 3},

@@ -456,7 +456,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0012');
+INSERT INTO "railgauge_schema" VALUES('0013');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 

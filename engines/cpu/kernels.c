@@ -4,8 +4,8 @@ static const struct {
     const char *name;
     size_t size;
 } precisions[] = {
-    [QUARTER] = {"quarter", 1}, [HALF] = {"half", 2},       [SINGLE] = {"single", 4},
-    [DOUBLE] = {"double", 8},   [INTEGER] = {"integer", 8},
+    [INT8] = {"int8", 1},     [INT16] = {"int16", 2},     [SINGLE] = {"single", 4},
+    [DOUBLE] = {"double", 8}, [INTEGER] = {"integer", 8},
 };
 
 size_t element_size(enum precision precision)

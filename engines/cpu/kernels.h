@@ -19,7 +19,7 @@ enum form {
     ADD,   /* x + a */
 };
 
-enum precision { QUARTER, HALF, SINGLE, DOUBLE, INTEGER };
+enum precision { INT8, INT16, SINGLE, DOUBLE, INTEGER };
 
 /* What a loop works on. Of each register only the kernel's width counts. */
 struct registers {

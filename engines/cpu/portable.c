@@ -25,7 +25,7 @@
 #define STEP_SINGLE(x, m, a) (x *= m, x += a, (void)0)
 #endif
 #define STEP_INTEGER(x, m, a) (x = x * m + a, (void)0)
-#define STEP_QUARTER(x, m, a) (x += a, (void)(m))
+#define STEP_INT8(x, m, a) (x += a, (void)(m))
 
 /* clang-format off */
 #define EACH(MAKE, ...) \
@@ -73,24 +73,24 @@
 
 LOOP(scalar_double, double, double, STEP_DOUBLE, REAL)
 LOOP(scalar_single, float, float, STEP_SINGLE, REAL)
-LOOP(scalar_half, uint16_t, uint32_t, STEP_INTEGER, "r")
-LOOP(scalar_quarter, uint8_t, uint32_t, STEP_QUARTER, "r")
+LOOP(scalar_int16, uint16_t, uint32_t, STEP_INTEGER, "r")
+LOOP(scalar_int8, uint8_t, uint32_t, STEP_INT8, "r")
 LOOP(scalar_integer, uint64_t, uint64_t, STEP_INTEGER, "r")
 
 #ifdef __aarch64__
 typedef double doubles __attribute__((vector_size(16)));
 typedef float singles __attribute__((vector_size(16)));
-typedef uint16_t halves __attribute__((vector_size(16)));
-typedef uint8_t quarters __attribute__((vector_size(16)));
+typedef uint16_t int16s __attribute__((vector_size(16)));
+typedef uint8_t int8s __attribute__((vector_size(16)));
 /* fmla adds to its destination: x + x * m. */
 #define GROW_DOUBLES(x, m, a) __asm__ volatile("fmla %0.2d, %0.2d, %1.2d" : "+w"(x) : "w"(m)); (void)(a)
 #define GROW_SINGLES(x, m, a) __asm__ volatile("fmla %0.4s, %0.4s, %1.4s" : "+w"(x) : "w"(m)); (void)(a)
-#define PAIR_HALVES(x, m, a) __asm__ volatile("mul %0.8h, %0.8h, %1.8h\n\tadd %0.8h, %0.8h, %2.8h" : "+w"(x) : "w"(m), "w"(a))
-#define ADD_QUARTERS(x, m, a) __asm__ volatile("add %0.16b, %0.16b, %1.16b" : "+w"(x) : "w"(a)); (void)(m)
+#define PAIR_INT16(x, m, a) __asm__ volatile("mul %0.8h, %0.8h, %1.8h\n\tadd %0.8h, %0.8h, %2.8h" : "+w"(x) : "w"(m), "w"(a))
+#define ADD_INT8(x, m, a) __asm__ volatile("add %0.16b, %0.16b, %1.16b" : "+w"(x) : "w"(a)); (void)(m)
 LOOP(neon_double, doubles, doubles, GROW_DOUBLES, REAL)
 LOOP(neon_single, singles, singles, GROW_SINGLES, REAL)
-LOOP(neon_half, halves, halves, PAIR_HALVES, REAL)
-LOOP(neon_quarter, quarters, quarters, ADD_QUARTERS, REAL)
+LOOP(neon_int16, int16s, int16s, PAIR_INT16, REAL)
+LOOP(neon_int8, int8s, int8s, ADD_INT8, REAL)
 #endif
 /* clang-format on */
 
@@ -103,13 +103,13 @@ const struct kernel kernels[] = {
 #ifdef __aarch64__
     {DOUBLE, "neon", GROW, CHAINS, 16, always, neon_double},
     {SINGLE, "neon", GROW, CHAINS, 16, always, neon_single},
-    {HALF, "neon", PAIR, CHAINS, 16, always, neon_half},
-    {QUARTER, "neon", ADD, CHAINS, 16, always, neon_quarter},
+    {INT16, "neon", PAIR, CHAINS, 16, always, neon_int16},
+    {INT8, "neon", ADD, CHAINS, 16, always, neon_int8},
 #endif
     {DOUBLE, "scalar", REAL_FORM, CHAINS, 8, always, scalar_double},
     {SINGLE, "scalar", REAL_FORM, CHAINS, 4, always, scalar_single},
-    {HALF, "scalar", PAIR, CHAINS, 2, always, scalar_half},
-    {QUARTER, "scalar", ADD, CHAINS, 1, always, scalar_quarter},
+    {INT16, "scalar", PAIR, CHAINS, 2, always, scalar_int16},
+    {INT8, "scalar", ADD, CHAINS, 1, always, scalar_int8},
     {INTEGER, "scalar", PAIR, CHAINS, 8, always, scalar_integer},
 };
 const size_t kernel_count = sizeof kernels / sizeof *kernels;

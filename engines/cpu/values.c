@@ -33,12 +33,12 @@ static uint64_t next_integer(enum form form, uint64_t x, uint64_t m, uint64_t a)
     return form == ADD ? x + a : x * m + a;
 }
 
-static uint16_t next_half(enum form form, uint16_t x, uint16_t m, uint16_t a)
+static uint16_t next_int16(enum form form, uint16_t x, uint16_t m, uint16_t a)
 {
     return (uint16_t)next_integer(form, x, m, a);
 }
 
-static uint8_t next_quarter(enum form form, uint8_t x, uint8_t m, uint8_t a)
+static uint8_t next_int8(enum form form, uint8_t x, uint8_t m, uint8_t a)
 {
     return (uint8_t)next_integer(form, x, m, a);
 }
@@ -81,13 +81,13 @@ static const uint64_t whole_starts[STARTS] = {0x0123456789abcdef, 0xf0e1d2c3b4a5
 WALK(walk_double, double, next_double, real_starts, form == GROW ? grow : fused)
 WALK(walk_single, float, next_single, real_starts, form == GROW ? grow : fused)
 WALK(walk_integer, uint64_t, next_integer, whole_starts, whole)
-WALK(walk_half, uint16_t, next_half, whole_starts, whole)
-WALK(walk_quarter, uint8_t, next_quarter, whole_starts, whole)
+WALK(walk_int16, uint16_t, next_int16, whole_starts, whole)
+WALK(walk_int8, uint8_t, next_int8, whole_starts, whole)
 
 void values_end(const struct kernel *kernel, uint64_t rounds, struct registers *registers)
 {
     static void (*const walks[])(enum form, uint64_t, unsigned char[][8], unsigned char[][8]) = {
-        [QUARTER] = walk_quarter, [HALF] = walk_half,       [SINGLE] = walk_single,
+        [INT8] = walk_int8, [INT16] = walk_int16,       [SINGLE] = walk_single,
         [DOUBLE] = walk_double,   [INTEGER] = walk_integer,
     };
     unsigned char values[STARTS][8], constants[2 * STEPS][8];

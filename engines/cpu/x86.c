@@ -50,18 +50,18 @@
 #define CLEAN "vzeroupper\n\t"
 VECTOR_LOOP(avx512_double, AVX512, zmm, "vmovupd", STEP_FUSED, "vfmadd213pd", "", CLEAN)
 VECTOR_LOOP(avx512_single, AVX512, zmm, "vmovups", STEP_FUSED, "vfmadd213ps", "", CLEAN)
-VECTOR_LOOP(avx512_half, AVX512, zmm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
-VECTOR_LOOP(avx512_quarter, AVX512, zmm, "vmovups", STEP_ADD, "", "vpaddb", CLEAN)
+VECTOR_LOOP(avx512_int16, AVX512, zmm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
+VECTOR_LOOP(avx512_int8, AVX512, zmm, "vmovups", STEP_ADD, "", "vpaddb", CLEAN)
 VECTOR_LOOP(avx2_double, "avx2,fma", ymm, "vmovupd", STEP_FUSED, "vfmadd213pd", "", CLEAN)
 VECTOR_LOOP(avx2_single, "avx2,fma", ymm, "vmovups", STEP_FUSED, "vfmadd213ps", "", CLEAN)
-VECTOR_LOOP(avx2_half, "avx2", ymm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
-VECTOR_LOOP(avx2_quarter, "avx2", ymm, "vmovups", STEP_ADD, "", "vpaddb", CLEAN)
+VECTOR_LOOP(avx2_int16, "avx2", ymm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
+VECTOR_LOOP(avx2_int8, "avx2", ymm, "vmovups", STEP_ADD, "", "vpaddb", CLEAN)
 VECTOR_LOOP(avx_double, "avx", ymm, "vmovupd", STEP_PAIR, "vmulpd", "vaddpd", CLEAN)
 VECTOR_LOOP(avx_single, "avx", ymm, "vmovups", STEP_PAIR, "vmulps", "vaddps", CLEAN)
 VECTOR_LOOP(sse2_double, "sse2", xmm, "movupd", STEP_PAIR2, "mulpd", "addpd", "")
 VECTOR_LOOP(sse2_single, "sse2", xmm, "movups", STEP_PAIR2, "mulps", "addps", "")
-VECTOR_LOOP(sse2_half, "sse2", xmm, "movups", STEP_PAIR2, "pmullw", "paddw", "")
-VECTOR_LOOP(sse2_quarter, "sse2", xmm, "movups", STEP_ADD2, "", "paddb", "")
+VECTOR_LOOP(sse2_int16, "sse2", xmm, "movups", STEP_PAIR2, "pmullw", "paddw", "")
+VECTOR_LOOP(sse2_int8, "sse2", xmm, "movups", STEP_ADD2, "", "paddb", "")
 VECTOR_LOOP(scalar_double, "sse2", xmm, "movsd", STEP_PAIR2, "mulsd", "addsd", "")
 VECTOR_LOOP(scalar_single, "sse2", xmm, "movss", STEP_PAIR2, "mulss", "addss", "")
 
@@ -98,8 +98,8 @@ VECTOR_LOOP(scalar_single, "sse2", xmm, "movss", STEP_PAIR2, "mulss", "addss", "
 #define ADDENDS [a0] "r"(c[1]), [a1] "r"(c[3])
 #define ALL_CONSTANTS [m0] "r"(c[0]), [m1] "r"(c[2]), [a0] "r"(c[1]), [a1] "r"(c[3])
 INTEGER_LOOP(scalar_integer, q, STEP_INTEGER_PAIR, ALL_CONSTANTS)
-INTEGER_LOOP(scalar_half, w, STEP_INTEGER_PAIR, ALL_CONSTANTS)
-INTEGER_LOOP(scalar_quarter, b, STEP_INTEGER_ADD, ADDENDS)
+INTEGER_LOOP(scalar_int16, w, STEP_INTEGER_PAIR, ALL_CONSTANTS)
+INTEGER_LOOP(scalar_int8, b, STEP_INTEGER_ADD, ADDENDS)
 
 /* Also whether the operating system keeps these registers, which is what counts. */
 static bool has_avx512(void)
@@ -138,14 +138,14 @@ const struct kernel kernels[] = {
     {SINGLE, "avx", PAIR, 12, 32, has_avx, avx_single},
     {SINGLE, "sse2", PAIR, 12, 16, always, sse2_single},
     {SINGLE, "scalar", PAIR, 12, 4, always, scalar_single},
-    {HALF, "avx512", PAIR, 12, 64, has_avx512, avx512_half},
-    {HALF, "avx2", PAIR, 12, 32, has_avx2, avx2_half},
-    {HALF, "sse2", PAIR, 12, 16, always, sse2_half},
-    {HALF, "scalar", PAIR, INTEGER_CHAINS, 2, always, scalar_half},
-    {QUARTER, "avx512", ADD, 12, 64, has_avx512, avx512_quarter},
-    {QUARTER, "avx2", ADD, 12, 32, has_avx2, avx2_quarter},
-    {QUARTER, "sse2", ADD, 12, 16, always, sse2_quarter},
-    {QUARTER, "scalar", ADD, INTEGER_CHAINS, 1, always, scalar_quarter},
+    {INT16, "avx512", PAIR, 12, 64, has_avx512, avx512_int16},
+    {INT16, "avx2", PAIR, 12, 32, has_avx2, avx2_int16},
+    {INT16, "sse2", PAIR, 12, 16, always, sse2_int16},
+    {INT16, "scalar", PAIR, INTEGER_CHAINS, 2, always, scalar_int16},
+    {INT8, "avx512", ADD, 12, 64, has_avx512, avx512_int8},
+    {INT8, "avx2", ADD, 12, 32, has_avx2, avx2_int8},
+    {INT8, "sse2", ADD, 12, 16, always, sse2_int8},
+    {INT8, "scalar", ADD, INTEGER_CHAINS, 1, always, scalar_int8},
     {INTEGER, "scalar", PAIR, INTEGER_CHAINS, 8, always, scalar_integer},
 };
 const size_t kernel_count = sizeof kernels / sizeof *kernels;

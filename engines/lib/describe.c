@@ -46,6 +46,18 @@ static void write_requirements(struct json *json, const struct engine *engine, c
         json_close(json, ']');
 }
 
+static void write_former(struct json *json, const char *names)
+{
+    char before[TEXT_LIMIT], now[TEXT_LIMIT];
+    if (names == NULL)
+        return;
+    json_key(json, "former");
+    json_open(json, '{');
+    while (next_former(&names, before, now))
+        write_text(json, before, now);
+    json_close(json, '}');
+}
+
 static void describe_parameter(struct json *json, const struct engine *engine,
                                const struct parameter *p)
 {
@@ -71,6 +83,7 @@ static void describe_parameter(struct json *json, const struct engine *engine,
         json_key(json, "implied");
         json_bool(json, true);
     }
+    write_former(json, p->former);
     json_close(json, '}');
 }
 

@@ -30,6 +30,7 @@ struct parameter {
     const char *help;
     /* Its default is what cases had before it was there: one that leaves it at that is the same. */
     bool implied;
+    const char *former; /* choices by the names they had: "before=now|b=n"; NULL: none */
 };
 
 /* What may be done with a metric's values. By its unit: a rate (each /s, Hz), a time (s) or a count

@@ -124,11 +124,26 @@ static bool parse_value(const struct parameter *p, const char *text, struct valu
     }
 }
 
+bool next_former(const char **list, char before[TEXT_LIMIT], char now[TEXT_LIMIT])
+{
+    int length = 0;
+    if (*list == NULL || sscanf(*list, "%255[^=]=%255[^|]%n", before, now, &length) != 2)
+        return false;
+    *list += length + ((*list)[length] == '|');
+    return true;
+}
+
 bool parameter_parse(const struct parameter *p, const char *text, struct value *value,
                      char *problem, size_t size)
 {
+    char before[TEXT_LIMIT], now[TEXT_LIMIT];
     if (parse_value(p, text, value))
         return true;
+    for (const char *at = p->former; next_former(&at, before, now);)
+        if (strcmp(text, before) == 0) {
+            snprintf(problem, size, "%s: '%s' has another name: write '%s'", p->name, before, now);
+            return false;
+        }
     char range[256];
     parameter_range(p, range, sizeof range);
     snprintf(problem, size, "%s must be %s%s%s%s; it was given '%.64s'", p->name, range,

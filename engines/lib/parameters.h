@@ -17,6 +17,9 @@ void parameter_range(const struct parameter *p, char *out, size_t size);
 
 void parameter_default(const struct parameter *p, struct value *value);
 
+/* Takes the next pair of a parameter's former choices; false if there is none. */
+bool next_former(const char **list, char before[TEXT_LIMIT], char now[TEXT_LIMIT]);
+
 /* Reads and checks text; false with a sentence in problem if it is no value of p. */
 bool parameter_parse(const struct parameter *p, const char *text, struct value *value,
                      char *problem, size_t size);

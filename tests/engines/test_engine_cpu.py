@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PRECISIONS = ("quarter", "half", "single", "double", "integer")
+PRECISIONS = ("int8", "int16", "single", "double", "integer")
 CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -69,12 +69,18 @@ def test_a_unit_that_is_not_there_is_refused_and_those_there_are_named(
 
 @pytest.mark.parametrize(
     ("precision", "words"),
-    [("quarter", "add: 1 for each element"), ("half", "multiply, then add: 2 for each element")],
+    [("int8", "add: 1 for each element"), ("int16", "multiply, then add: 2 for each element")],
 )
 def test_the_settings_say_what_one_operation_is(engines, precision: str, words: str) -> None:
     settings = _run(engines, f"--precision={precision}").settings["client"]
     assert settings["operation"] == words
     assert settings["chains"] >= 6
+
+
+def test_a_name_that_a_precision_had_before_is_told_the_new_one(engines) -> None:
+    error = _run(engines, "--precision=half").error
+    assert error["code"] == "bad-parameter"
+    assert error["message"].endswith("'half' has another name: write 'int16'")
 
 
 def test_each_thread_has_the_cpu_that_was_asked_for(engines) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.support.engine_cache import deploy_here
 
 LOOP = re.compile(
-    r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)_(?:double|single|half|quarter|integer))>:\n"
+    r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)_(?:double|single|int16|int8|integer))>:\n"
     r"((?:.+\n)+)",
     re.M,
 )
@@ -64,7 +64,7 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="these are x86-6
 
 def test_there_is_a_loop_for_each_precision(loops) -> None:
     assert {name.split("_")[1] for name in loops if name.startswith("scalar_")} == {
-        "double", "single", "half", "quarter", "integer",
+        "double", "single", "int16", "int8", "integer",
     }  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def test_other_vector_loops_have_twelve_chains_too(loops) -> None:
     for name in names:
         arithmetic = _arithmetic(loops[name])
         assert len({operands[-1] for _, operands in arithmetic}) == 12, name
-        pairs = 1 if "quarter" in name or ("fmadd" in arithmetic[0][0]) else 2
+        pairs = 1 if "int8" in name or ("fmadd" in arithmetic[0][0]) else 2
         assert len(arithmetic) == 24 * pairs, name
 
 

@@ -88,6 +88,9 @@ class Time(DeclaredPeak):
     unit, example = "s", "14ns or 0.5ms"
 
 
+_FORMER = {"cpu_quarter": "cpu_int8", "cpu_half": "cpu_int16"}
+
+
 class Peaks(StrictModel):
     """What a host could do at most, each of the whole host; None where nobody said.
 
@@ -96,8 +99,8 @@ class Peaks(StrictModel):
     another one there and back.
     """
 
-    cpu_quarter: OperationRate | None = None
-    cpu_half: OperationRate | None = None
+    cpu_int8: OperationRate | None = None
+    cpu_int16: OperationRate | None = None
     cpu_single: OperationRate | None = None
     cpu_double: OperationRate | None = None
     cpu_integer: OperationRate | None = None
@@ -112,6 +115,14 @@ class Peaks(StrictModel):
     network: BitRate | None = None
     network_latency: Time | None = None
     network_round_trip: Time | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_former(cls, written: Any) -> Any:
+        for before, now in _FORMER.items():
+            if isinstance(written, dict) and before in written:
+                raise ValueError(f"{before!r} has another name: write {now!r}")
+        return written
 
     def declared(self) -> dict[str, DeclaredPeak]:
         """Return those that are said, by the resource's name."""

@@ -241,6 +241,15 @@ def test_a_series_doubles_up_to_its_limit_which_comes_last(limit: Any, values: l
     assert {type(value) for value in series.values(limit)} == {type(limit)}
 
 
+def test_a_choice_by_its_former_name_is_told_the_new_one(engines: dict[str, EngineInfo]) -> None:
+    precision = engines["cpu"].parameters["precision"]
+    with pytest.raises(ValueError, match="'half' has another name: write 'int16'"):
+        precision.parse("half")
+    for engine in engines.values():
+        for info in engine.parameters.values():
+            assert set(info.former.values()) <= set(info.choices) - set(info.former)
+
+
 def test_the_modes_that_our_engines_describe_are_choices_of_theirs(
     engines: dict[str, EngineInfo],
 ) -> None:

@@ -62,6 +62,7 @@ def test_a_host_without_peaks_declares_none() -> None:
             "cpu_dobule: 3GFLOP/s",
             "h.yaml:6:7: unknown key 'cpu_dobule': did you mean 'cpu_double'?",
         ),
+        ("cpu_half: 3Gop/s", "h.yaml:6:7: 'peaks': 'cpu_half' has another name: write 'cpu_int16'"),
         (
             "disk_read: 372MB",
             "h.yaml:6:18: 'disk_read': '372MB' is in B, but this is in B/s: write for example "

@@ -252,10 +252,10 @@ def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
         }
     )
     context = RunContext(facts={1: {"node1": {"cpu": "Some CPU"}}})
-    (footnote,) = build(spec, [_rate([1.0], "half")], context=context).footnotes
+    (footnote,) = build(spec, [_rate([1.0], "int16")], context=context).footnotes
     assert footnote.text == (
-        "no theoretical value of CPU half is known of node1: no fact tells it:"
-        " declare it as 'peaks: {cpu_half: …}' in the hosts file"
+        "no theoretical value of CPU int16 is known of node1: no fact tells it:"
+        " declare it as 'peaks: {cpu_int16: …}' in the hosts file"
     )
 
 
@@ -346,7 +346,7 @@ def test_hosts_with_other_theoretical_values_in_one_row_are_told_apart_first() -
 
 
 def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
-    points = [_rate([1.0], name) for name in ("single", "double", "half")]
+    points = [_rate([1.0], name) for name in ("single", "double", "int16")]
     warnings = {
         (1, "stream", points[0].case.key): ["client: too small"],
         (1, "stream", points[1].case.key): ["client: too small", "client: no huge pages"],
@@ -355,7 +355,7 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
     )
     table = build(spec, points, context=RunContext(warnings=warnings))
-    assert _texts(table) == [["single", "1.00a"], ["double", "1.00a,b"], ["half", "1.00"]]
+    assert _texts(table) == [["single", "1.00a"], ["double", "1.00a,b"], ["int16", "1.00"]]
     assert [one.text for one in table.footnotes] == [
         "warning: too small",
         "warning: no huge pages",

@@ -29,6 +29,7 @@ from tests.support.store_samples import (
 )
 
 from railgauge.base.errors import StoreError
+from railgauge.plan.cases import Case, Value, case_key
 from railgauge.store import Store
 from railgauge.store.log_models import LOG_TABLES
 from railgauge.store.migrate import VERSION_TABLE
@@ -171,6 +172,28 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
         store.add(run, "stream", case().key, logged(4, system_log()), LAUNCH)
         assert len({store.run(each.id).uid for each in store.runs()}) == len(store.runs()) == 1
         assert [each.log.host for each in store.logs(run)] == ["gw1"]
+
+
+@pytest.mark.parametrize(("before", "after"), [("half", "int16"), ("quarter", "int8")])
+def test_cases_of_a_precision_that_is_called_otherwise_go_on(
+    where: str, before: str, after: str
+) -> None:
+    def computed(precision: str) -> Case:
+        parameters: dict[str, Value] = {"precision": precision, "duration": 1.0, "cpus": "0"}
+        key = case_key("cpu", "π", "gw1", None, parameters)
+        return Case(key, "cpu", "π", "gw1", None, parameters)
+
+    others = (case(precision=before), computed("double"))
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(computed(before), *others), METRICS)
+        store.add_peaks(run, [replace(PEAK, resource=f"cpu_{before}")])
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0012'"))
+    engine.dispose()
+    with Store.open(where) as store:
+        assert [each.case for each in store.run(run).cases] == [computed(after), *others]
+        assert [peak.resource for peak in store.peaks(run)] == [f"cpu_{after}"]
 
 
 def test_an_old_database_that_may_not_be_written_to_is_told(

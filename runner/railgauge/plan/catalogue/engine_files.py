@@ -142,6 +142,7 @@ def _parameter(described: dict[str, Any]) -> ParameterInfo:
         modes=tuple(described.get("modes", ())),
         required_in=tuple(described.get("required_in", ())),
         implied=described.get("implied", False),
+        former=described.get("former", {}),
     )
 
 

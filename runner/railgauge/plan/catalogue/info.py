@@ -33,7 +33,8 @@ class ParameterInfo:
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
     `written` is how an external program gets it. An `implied` one is left out of a case where it
-    has its default, so that cases measured before it was there keep their keys.
+    has its default, so that cases measured before it was there keep their keys. `former` are
+    choices by the names that they had.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ParameterInfo:
     required_in: tuple[str, ...] = ()
     written: Written = field(default_factory=Written)
     implied: bool = False
+    former: Mapping[str, str] = field(default_factory=dict)
 
     def implies(self, value: Value | None) -> bool:
         """Return whether a case that has no value of it stands for `value`."""
@@ -79,6 +81,8 @@ class ParameterInfo:
         if isinstance(value, float):
             raise ValueError(f"{value!r} is not {_WANTED[self.type]}")
         text = str(value)
+        if text in self.former:
+            raise ValueError(f"{text!r} has another name: write {self.former[text]!r}")
         if self.type == "choice" and text not in self.choices:
             hint = suggest(text, self.choices)
             raise ValueError(f"{text!r} is not one of {', '.join(self.choices)}{hint}")
