@@ -168,9 +168,17 @@ static const struct metric metrics[] = {
      1e-6, 3},
     {"relative_delay_p50", "s", "lower", "stream",
      "trace: median one-way delay above the smallest one, within 0.1 %; the clocks need not agree, "
-     "but what they drift apart during the replication counts as delay", NULL, 1e-6, 3},
+     "and clock_skew is removed where it is more than twice its error and at most 0.0005",
+     NULL, 1e-6, 3},
     {"relative_delay_p99", "s", "lower", "stream",
      "trace: 99th percentile of it, within 0.1 %", NULL, 1e-6, 3},
+    {"clock_skew", "", "neither", "stream",
+     "trace: by how much the receiver's clock is faster than the sender's, 1e-6 being 1 us a "
+     "second: the slope of the line just below the one-way delays", NULL, 1e-6, 3,
+     .kind = KIND_RATIO},
+    {"clock_skew_error", "", "lower", "stream",
+     "trace: standard error of clock_skew: half of what the trace's halves differ by", NULL, 1e-6,
+     3, .kind = KIND_RATIO},
     {"loss_runs", "", "lower", "stream",
      "trace: stretches of numbers that never arrived", "loss runs", 1, 0, .kind = KIND_COUNT},
     {"longest_loss_run", "", "lower", "stream", "trace: numbers in the longest of them", "longest",
@@ -302,7 +310,7 @@ static const struct engine udp = {
                 "duplicate_packets|reordered_packets|receiver_drops|"
                 "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
                 "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
-                "relative_delay_p50|relative_delay_p99|loss_runs|longest_loss_run|"
+                "relative_delay_p50|relative_delay_p99|clock_skew|clock_skew_error|loss_runs|longest_loss_run|"
                 "sequence_throughput|sequence_last|rtt_p50|rtt_p90|rtt_p99|rtt_p999|rtt_p9999",
     .solo = "generator",
     .required = (const struct requirement[]){{"generator", "rate"}, {"generator", "duration"}, {0}},

@@ -2,6 +2,7 @@
 
 #include "failure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,7 +146,7 @@ bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace
     first.sent = get_varint(&source);
     *problem = "its head is broken";
     /* An arrival takes three bytes or more, so no small message claims much memory. */
-    if (source.broken || clock > SENDER_RAW || trace->recorded > trace->arrived ||
+    if (source.broken || clock > REALTIME_BOTH || trace->recorded > trace->arrived ||
         trace->recorded > TRACE_LIMIT || trace->sent > INT64_MAX || trace->arrived > INT64_MAX ||
         first.received > INT64_MAX || first.sent > INT64_MAX ||
         (trace->recorded == 0 && (first.received || first.sent)) ||
@@ -208,4 +209,74 @@ uint64_t trace_before_loss(const struct trace *trace)
            trace->arrivals[last + 1].number == trace->arrivals[last].number + 1)
         last++;
     return last;
+}
+
+#define SKEW_POINTS 1000  /* the quickest datagrams, one of so many stretches of the trace */
+#define FEWEST_POINTS 16
+#define LARGEST_SKEW 5e-4 /* no clock is slewed by more (adjtimex) */
+
+struct point {
+    double sent, transit; /* ns */
+};
+
+/* The slope of the line below all points that is nearest to them: the edge of their lower hull that
+ * spans their mean (Moon, Skelly and Towsley, INFOCOM 1999). The points are in order of `sent`. */
+static double slope_below(const struct point *points, size_t count)
+{
+    const struct point *hull[SKEW_POINTS] = {0};
+    size_t size = 0, edge = 1;
+    double mean = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct point *c = &points[i];
+        mean += c->sent / (double)count;
+        for (; size >= 2; size--) {
+            const struct point *a = hull[size - 2], *b = hull[size - 1];
+            if ((b->sent - a->sent) * (c->transit - a->transit) >
+                (b->transit - a->transit) * (c->sent - a->sent))
+                break;
+        }
+        hull[size++] = c;
+    }
+    while (edge + 1 < size && hull[edge]->sent < mean)
+        edge++;
+    return (hull[edge]->transit - hull[edge - 1]->transit) /
+           (hull[edge]->sent - hull[edge - 1]->sent);
+}
+
+/* The quickest datagram of each stretch; returns how many. */
+static size_t quickest(const struct trace *trace, struct point points[SKEW_POINTS])
+{
+    const struct arrival *all = trace->arrivals;
+    uint64_t stretches = trace->recorded < SKEW_POINTS ? trace->recorded : SKEW_POINTS;
+    size_t count = 0;
+    for (uint64_t i = 0; i < stretches; i++) {
+        struct point least = {.transit = INFINITY};
+        for (uint64_t at = i * trace->recorded / stretches;
+             at < (i + 1) * trace->recorded / stretches; at++) {
+            double sent = (double)(int64_t)(all[at].sent - all[0].sent);
+            double transit = (double)(int64_t)(all[at].received - all[0].received) - sent;
+            if (transit < least.transit)
+                least = (struct point){sent, transit};
+        }
+        if (count == 0 || least.sent > points[count - 1].sent)
+            points[count++] = least;
+    }
+    return count;
+}
+
+double trace_skew(const struct trace *trace, double *error)
+{
+    struct point points[SKEW_POINTS];
+    size_t count = quickest(trace, points), half = count / 2;
+    if (count < FEWEST_POINTS)
+        return NAN;
+    /* Two halves are two estimates, half of whose difference is their mean's standard error. */
+    *error = fabs(slope_below(points, half) - slope_below(points + half, count - half)) / 2;
+    return slope_below(points, count);
+}
+
+double trace_certain_skew(const struct trace *trace)
+{
+    double error, skew = trace_skew(trace, &error);
+    return fabs(skew) <= LARGEST_SKEW && fabs(skew) > 2 * error ? skew : 0;
 }

@@ -15,9 +15,10 @@ struct arrival {
     uint64_t sent;     /* ns, by the sender's now_ns(); of a round trip: when it was due */
 };
 
-/* What stamped the arrivals. SENDER_RAW: they are answers, stamped by whom they came back to, so
- * received - sent is a round trip. */
-enum trace_clock { MONOTONIC_RAW, REALTIME, SENDER_RAW };
+/* What stamped the arrivals. REALTIME: what was sent has MONOTONIC_RAW times all the same, as engines
+ * did once; REALTIME_BOTH: both have that clock. SENDER_RAW: they are answers, stamped by whom they
+ * came back to, so received - sent is a round trip. */
+enum trace_clock { MONOTONIC_RAW, REALTIME, SENDER_RAW, REALTIME_BOTH };
 
 struct trace {
     enum trace_clock clock;
@@ -46,5 +47,12 @@ double trace_jitter(const struct trace *trace);
 
 /* The last arrival before the first loss or reordering; its index, at least 0. */
 uint64_t trace_before_loss(const struct trace *trace);
+
+/* By how much the receiver's clock is faster than the sender's, as the least one-way delays show: 1e-6
+ * is a microsecond a second. NAN: too few arrivals. *error: its standard uncertainty. */
+double trace_skew(const struct trace *trace, double *error);
+
+/* What of that is certain, and no more than clocks differ; else 0. */
+double trace_certain_skew(const struct trace *trace);
 
 #endif

@@ -10,6 +10,7 @@
 #include "../lib/report.h"
 #include "../lib/tracing.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ void check_trace(const struct launch *launch)
 
 static enum trace_clock clock_of(const struct launch *launch)
 {
-    return strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME;
+    return strcmp(text_of(launch, "timestamp"), "user") == 0 ? MONOTONIC_RAW : REALTIME_BOTH;
 }
 
 void prepare_arrivals(struct receiver_group *group)
@@ -60,7 +61,7 @@ void offer_arrivals(struct session *session, const struct receiver_group *group,
 {
     if (group->trace == NULL)
         return;
-    if (session_trace.clock == REALTIME)
+    if (session_trace.clock == REALTIME_BOTH)
         fields_add_number(reply, "clock_step", wall_clock_step(&session_began));
     session_trace.sent = group->sent[0];
     session_trace.arrived = reception->arrived;
@@ -103,21 +104,32 @@ static void set_gaps(const struct trace *trace, struct result *result)
     set_quantiles(result, "interarrival_p50", "interarrival_p99", &gaps);
 }
 
-/* One-way delays above the smallest: by how much the clocks differ doesn't matter. */
+static int64_t transit_of(const struct trace *trace, uint64_t i, double skew)
+{
+    const struct arrival *a = trace->arrivals;
+    int64_t sent = (int64_t)(a[i].sent - a[0].sent);
+    return (int64_t)(a[i].received - a[0].received) - sent - llround(skew * (double)sent);
+}
+
+/* One-way delays above the smallest: by how much the clocks differ doesn't matter, and what they
+ * drift is removed as far as it is certain. */
 static void set_delays(const struct trace *trace, struct result *result)
 {
+    double error, skew = trace_skew(trace, &error);
+    if (!isnan(skew)) {
+        result_set(result, "clock_skew", skew);
+        result_set(result, "clock_skew_error", error);
+    }
+    skew = trace_certain_skew(trace);
     static struct histogram delays;
-    const struct arrival *a = trace->arrivals;
     int64_t least = INT64_MAX;
     histogram_clear(&delays);
     for (uint64_t i = 0; i < trace->recorded; i++) {
-        int64_t transit = (int64_t)(a[i].received - a[0].received - (a[i].sent - a[0].sent));
+        int64_t transit = transit_of(trace, i, skew);
         least = transit < least ? transit : least;
     }
-    for (uint64_t i = 0; i < trace->recorded; i++) {
-        int64_t transit = (int64_t)(a[i].received - a[0].received - (a[i].sent - a[0].sent));
-        histogram_add(&delays, (uint64_t)(transit - least));
-    }
+    for (uint64_t i = 0; i < trace->recorded; i++)
+        histogram_add(&delays, (uint64_t)(transit_of(trace, i, skew) - least));
     set_quantiles(result, "relative_delay_p50", "relative_delay_p99", &delays);
 }
 
@@ -216,7 +228,7 @@ void finish_arrivals(struct client *client, const struct trial *trial, const str
     if (!trace_decode(bytes, length, &trace, &problem))
         fail(BAD_PEER, "the server's trace is none: %s", problem);
     check_peer_trace(launch, &trace, (uint64_t)result_get(result, "sent_packets"), reception);
-    if (trace.clock == REALTIME)
+    if (trace.clock == REALTIME_BOTH)
         warn_of_step(reply);
     show_trace(launch, trial, &trace, bytes, length);
     set_trace_metrics(launch, &trace, result);

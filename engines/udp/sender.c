@@ -1,6 +1,7 @@
 #include "sender.h"
 
 #include "header.h"
+#include "stamps.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
@@ -21,6 +22,7 @@ struct sender {
     const struct sender_group *group;
     int fd;
     enum header header;
+    bool stamps_wall; /* with the clock that the receiving kernel stamps with, for a trace */
     size_t size;
     unsigned int batch, segments;
     uint64_t share; /* datagrams that count */
@@ -84,6 +86,7 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     sender->fd = group->fds[number];
     sender->size = size_of(launch, "datagram");
     sender->header = header_of(sender->size);
+    sender->stamps_wall = is_stamped(launch);
     sender->batch = (unsigned int)int_of(launch, "batch");
     sender->segments = (unsigned int)int_of(launch, "gso");
     sender->segments += sender->segments == 0;
@@ -128,18 +131,19 @@ void sender_group_prepare(struct sender_group *group, bool server, int first)
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
 static int hand_over(struct sender *sender, uint64_t now)
 {
+    uint64_t stamp = sender->stamps_wall ? wall_ns() : now;
     uint64_t left = sender->limit - sender->sent, flag = sender->omitted_flag;
     const struct address *to = sender->group->to;
     if (sender->batch > 1) {
         unsigned int count = sender->batch < left ? sender->batch : (unsigned int)left;
         for (unsigned int i = 0; i < count; i++)
-            header_stamp(sender->headers[i], sender->header, (sender->sent + i) | flag, now);
+            header_stamp(sender->headers[i], sender->header, (sender->sent + i) | flag, stamp);
         return sendmmsg(sender->fd, sender->messages, count, 0);
     }
     unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
     unsigned char *packet = sender->packet;
     for (unsigned int i = 0; i < count; i++, packet += sender->size)
-        header_stamp(packet, sender->header, (sender->sent + i) | flag, now);
+        header_stamp(packet, sender->header, (sender->sent + i) | flag, stamp);
     ssize_t sent = sendto(sender->fd, sender->packet, count * sender->size, 0,
                           to ? &to->any : NULL, to ? to->length : 0);
     return sent < 0 ? -1 : (int)count;

@@ -39,7 +39,7 @@ def _well_formed(draw: st.DrawFn) -> bytes:
     steps = st.one_of(st.integers(-3, 10**6), st.sampled_from([-(2**59), 2**59, 2**60]))
     data = b"RGT1"
     first = [draw(st.integers(0, 2**63 - 1)) if numbers else 0 for _ in range(2)]
-    for field in (draw(st.integers(0, 2)), sent, arrived, len(numbers), *first):
+    for field in (draw(st.integers(0, 3)), sent, arrived, len(numbers), *first):
         data += _varint(field)
     before = -1
     for place, number in enumerate(numbers):
@@ -55,7 +55,7 @@ def _any_numbers(draw: st.DrawFn) -> bytes:
     """Draw the format's numbers at their limits, some longer than they need to be."""
     small = st.integers(0, 5)
     number = st.one_of(small, small, st.sampled_from(EDGES))
-    header = [draw(st.integers(0, 3)), *(draw(number) for _ in range(5))]
+    header = [draw(st.integers(0, 4)), *(draw(number) for _ in range(5))]
     steps = draw(st.lists(number, max_size=9))
     padding = st.sampled_from([0, 0, 0, 0, 1, 8])
     return b"RGT1" + b"".join(_varint(field, draw(padding)) for field in (*header, *steps))
@@ -83,7 +83,7 @@ def _read(line: str) -> dict[str, Any]:
     rows = [[int(part) for part in word.split(":")] for word in arrivals.split()]
     assert len(rows) == recorded
     return {
-        "clock": ("monotonic", "realtime", "sender")[clock],
+        "clock": ("monotonic", "realtime", "sender", "realtime-both")[clock],
         "counts": (sent, arrived),
         "arrivals": rows,
         "losses": [[int(part) for part in word.split(":")] for word in losses.split()],

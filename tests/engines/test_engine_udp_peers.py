@@ -270,7 +270,7 @@ def test_a_trace_tells_each_arrivals_number_and_both_its_times(engines, stamp: s
     trace = traces.decode(client.trace(int(fields["trace_bytes"])))
     after = time.clock_gettime_ns(clock)
     assert (trace.clock, trace.sent, trace.arrived) == (
-        "realtime" if stamp == "kernel" else "monotonic",
+        "realtime-both" if stamp == "kernel" else "monotonic",
         10,
         8,
     )
@@ -299,7 +299,7 @@ def test_a_trace_holds_the_first_arrivals_and_counts_the_others(engines) -> None
 LOST = range(617, 789)  # 172 of them
 
 
-def _traced(clock: int = 1) -> tuple[StreamServer, list[tuple[int, int, int]]]:
+def _traced(clock: int = 3) -> tuple[StreamServer, list[tuple[int, int, int]]]:
     """Make a server of 1000 datagrams that lost 172, and its trace: one arrival every 12 us."""
     numbers = [n for n in range(1000) if n not in LOST]
     at = [10**18 + 12_000 * n + (4_000 if n % 2 else 0) for n in numbers]
@@ -338,6 +338,41 @@ def test_what_a_trace_shows_is_reported(engines) -> None:
     assert events == ["settings", "trace", "replication", "done"]
     (part,) = done.of("trace")
     assert base64.b64decode(part["data"]) == encode(1000, arrivals)
+
+
+@pytest.mark.parametrize("ppm", [20, -20, 0])
+def test_what_clocks_drift_apart_is_no_delay(engines, ppm: int) -> None:
+    """Over five seconds 100 us, of delays up to 4 us."""
+    delays = [1000 * (number * number % 8) for number in range(1000)]
+    arrivals = [
+        (number, 10**18 + (5_000_000 + 5 * ppm) * number + delay, 10**18 + 5_000_000 * number)
+        for number, delay in enumerate(delays)
+    ]
+
+    def result(_: list[bytes]) -> dict[str, object]:
+        trace = encode(1000, arrivals)
+        return {"received": 1000, "timed": 999, "clock_step": 0, "trace": trace}
+
+    with StreamServer(result) as server:
+        (m,) = _client(engines, server.port, "--trace=5000", "--json", "--datagram=1000").metrics
+    assert m["clock_skew"] == pytest.approx(ppm * 1e-6, abs=1e-9)
+    assert m["clock_skew_error"] < 1e-9
+    assert m["relative_delay_p99"] == pytest.approx(4e-6, abs=1e-8)
+    assert traces.clock_skew(traces.decode(encode(1000, arrivals))) == pytest.approx(
+        (m["clock_skew"], m["clock_skew_error"]), abs=1e-15
+    )
+    above = traces.relative_delays(traces.decode(encode(1000, arrivals)))
+    assert above.tolist() == pytest.approx(delays, abs=1)
+
+
+def test_a_queue_that_grows_is_no_clock() -> None:
+    """Its slope is beyond what clocks differ by, or not the same throughout."""
+    for growth in (lambda n: 5000 * n, lambda n: 1000 * max(0, n - 500)):
+        rows = [
+            (n, 10**18 + 5_000_000 * n + growth(n), 10**18 + 5_000_000 * n) for n in range(1000)
+        ]
+        delays = traces.relative_delays(traces.decode(encode(1000, rows)))
+        assert delays.tolist() == [growth(n) for n in range(1000)]
 
 
 def test_loss_runs_are_printed_by_hand_and_arrivals_written(engines, tmp_path: Path) -> None:

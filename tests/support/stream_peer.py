@@ -170,7 +170,7 @@ def _zigzag(number: int) -> bytes:
     return _varint(number << 1 if number >= 0 else -number * 2 - 1)
 
 
-def encode(sent: int, arrivals: list[tuple[int, int, int]], clock: int = 1) -> bytes:
+def encode(sent: int, arrivals: list[tuple[int, int, int]], clock: int = 3) -> bytes:
     """Write a trace as docs/trace.md has it, of (number, received, sent at), all recorded."""
     number, received, sent_at = -1, *arrivals[0][1:]
     data = b"RGT1" + b"".join(

@@ -133,7 +133,7 @@ def test_a_trace_longer_than_what_is_decoded_at_once_is_read_whole():
         (b"RGT2" + WRITTEN[4:], "begins with b'RGT2'"),
         (b"RGT1", "cut off"),
         (b"RGT1\x00\x07\x00\x00\x00", "cut off"),
-        (b"RGT1\x03\x07\x00\x00\x00\x00", "unknown clock, 3"),
+        (b"RGT1\x04\x07\x00\x00\x00\x00", "unknown clock, 4"),
         (b"RGT1\x00\x07\x03\x04" + 14 * b"\x00", "records 4 of 3 arrivals"),
         (b"RGT1\x00\x07" + 2 * varint(10_000_001) + b"\x00\x00", "10000000 at most"),
         (b"RGT1\x00" + varint(2**63) + b"\x00\x00\x00\x00", "byte 5 is too large"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from railgauge.base.number import in_best_unit
-from railgauge.base.trace import Trace, transits
+from railgauge.base.trace import Trace, certain_skew, transits
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
@@ -76,12 +76,17 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) ->
 
 def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> Iterator[str]:
     """Yield how the two ends' clocks differ, and so what the smallest delay itself is."""
-    stamped = [label for label, _, trace in traces if trace.clock == "realtime"]
-    if stamped:
+    if any(trace.clock in ("realtime", "realtime-both") for _, _, trace in traces):
         yield (
-            "Sent by one clock and received by another, the receiving kernel's wall clock: only"
-            " differences between delays are measured, and what the clocks drift counts as delay."
+            "Received by the receiving kernel's wall clock: only differences between delays are"
+            " measured."
         )
+    for label, _, trace in traces:
+        if skew := certain_skew(trace):
+            yield (
+                f"{label}: the receiver's clock was {skew * 1e6:.3g} ppm faster than the sender's,"
+                " which is removed."
+            )
     for label, stored, trace in traces:
         if trace.clock != "monotonic" or not len(trace.sequence):
             continue
