@@ -107,7 +107,8 @@ def _settings(plan: dict[str, Any]) -> None:
 
 def _quick(plan: dict[str, Any]) -> None:
     for test in plan["tests"]:
-        test["replications"] = 10
+        if "trace" in test["set"]:
+            test["set"]["trace"] = 80
 
 
 def _machine(plan: dict[str, Any]) -> None:

@@ -158,7 +158,7 @@ def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folde
     lines = (folder / "run.log").read_text().splitlines()
     assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", line) for line in lines)
     assert [f"{count}/6" for count in range(1, 7)] == [
-        line.split()[1] for line in lines if re.search(r" [1-6]/6 (stream|ping) ", line)
+        line.split()[1] for line in lines if re.search(r" [1-6]/6 (stream|ping): ", line)
     ]
 
 

@@ -121,7 +121,7 @@ def test_output_cut_short_by_its_reader_is_no_error():
 def test_a_name_that_the_terminal_cannot_show_is_no_failure(tmp_path):
     plan = tmp_path / "plan.yaml"
     text = (ROOT / "plans" / "quickstart.yaml").read_text()
-    plan.write_text(text.replace("name: udp-stream", "name: udp→stream"))
+    plan.write_text(text.replace("name: udp-rate", "name: udp→rate"))
     done = railgauge("check", str(plan), PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
 

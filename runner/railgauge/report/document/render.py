@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.report.figures import svg
-from railgauge.report.figures.figure import Figure
+from railgauge.report.figures.figure import Figure, text_bars
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats import tex
 from railgauge.report.formats.plaintext import TextLayout
@@ -45,7 +45,9 @@ def render_latex(table: Table) -> str:
 
 def render_figure_text(figure: Figure) -> str:
     """Return what stands for `figure` in plain text: a sentence for each of its series."""
-    return _plain().get_template("figure.txt.j2").render(figure=figure)
+    return (
+        _plain().get_template("figure.txt.j2").render(figure=figure, bars=text_bars(figure.content))
+    )
 
 
 def render_listed_text(details: Details) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.units import format_size
 from railgauge.plan.cases import Value
 from railgauge.report.tables.table import Table
+from railgauge.stats.digits import decimals_of_width
 
 # What the rows of a series are. Of a trace's "dots", of "marks", of "steps" that go up or down at
 # each x: x, y. Of "lines" and "points" with error bars: x, y, low, high (NaN: no bar). Of "bars":
@@ -17,6 +20,8 @@ from railgauge.report.tables.table import Table
 Style = Literal["dots", "marks", "steps", "lines", "points", "bars", "grid"]
 NO_ROWS = np.empty((0, 2))
 # Where which text stands on an axis.
+# In text, so many bars of so many characters at most.
+_MOST_BARS, _BAR = 24, 36
 Tics = tuple[tuple[float, str], ...]
 
 
@@ -100,6 +105,48 @@ class Content:
         """Whether there is nothing to draw: not a value, and nothing that should have had one."""
         drawn = any(len(series.points) or len(series.suspect) for series in self.plotted)
         return not drawn and self.grid is None and not self.missing
+
+
+def text_bars(content: Content) -> list[str]:
+    """Return a line with a bar for each point of a few lines or points, for a terminal.
+
+    Bars begin at 0; behind a value stands what its error bar spans. None of what has no bar there:
+    values below 0, a logarithmic axis, other kinds of figures.
+    """
+    series = [line for line in content.plotted if len(line.points) and not line.theoretical]
+    rows = [row.tolist() for line in series for row in line.points]
+    values = [row[1] for row in rows]
+    if (
+        content.style not in ("lines", "points")
+        or content.y.log
+        or not 0 < len(rows) <= _MOST_BARS
+        or min(values) < 0
+        or not max(values)
+    ):
+        return []
+    texts = {row[0]: _place_text(row[0], content.x) for row in rows}
+    width = max(map(len, texts.values()))
+    lines = []
+    for line in series:
+        if len(series) > 1:
+            lines.append(line.label)
+        for place, value, *ends in line.points.tolist():
+            eighths = round(8 * _BAR * value / max(values))
+            bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+            spread = ends[1] - ends[0] if len(ends) > 1 else math.nan
+            decimals = decimals_of_width(spread) if 0 < spread < math.inf else 2
+            number = f"{value:.{decimals}f}"
+            if spread == spread:
+                number += f" [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"
+            unit = f" {content.y.unit}" if content.y.unit else ""
+            lines.append(f"{texts[place]:>{width}}  {bar:<{_BAR}}  {number}{unit}")
+    return lines
+
+
+def _place_text(place: float, x: Scale) -> str:
+    if x.unit == "B":
+        return format_size(round(place))
+    return f"{place:g} {x.unit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
