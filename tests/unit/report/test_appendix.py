@@ -317,7 +317,7 @@ def test_the_printed_appendix_tells_which_cases_ran_which_congestion_control(
         # What was fixed though nobody set it, and what the kernel granted.
         assert "both ends tos 0; client sndbuf 2304; server sndbuf 4608" in content
         # What throughput is, and by which clock.
-        assert "Payload bits that reached the server after each connection" in content
+        assert "Payload bits that reached the server after its first read" in content
         assert "which nothing sets or slews" in content
         assert "resolution: 279 ns" in content
     assert "Default TCP congestion control (sysctl): cubic" in text
