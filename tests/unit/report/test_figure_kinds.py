@@ -238,6 +238,21 @@ def test_ten_thousand_values_are_thinned_to_within_a_thousandth(
     assert np.diff(steps[:, 1]).max() < 0.3
 
 
+def test_a_logarithmic_axis_of_few_sizes_has_tics_at_these(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    sizes = (64, 1460, 16 << 10)
+    run = store_values(store, {("a→b", size): [size * 1e6] for size in sizes})
+    x = "x: {axis: datagram, log: true, title: Size"
+    texts = _texts(draw(run, figure=f"kind: lines, {x}}}, y: {{metric: throughput}}"))
+    assert {"64", "1460", "16KiB", "Size"} < {*texts}
+    in_unit = f"kind: lines, {x}, unit: KiB}}, y: {{metric: throughput}}"
+    assert "Size (KiB)" in _texts(draw(run, figure=in_unit, name="unit"))
+    many = store_values(store, {("a→b", 64 * n): [n * 1e6] for n in range(1, 14)})
+    texts = _texts(draw(many, figure=f"kind: lines, {x}}}, y: {{metric: throughput}}", name="many"))
+    assert "Size (B)" in texts
+
+
 def test_zeros_are_told_where_an_axis_is_logarithmic(
     store: Store, draw: Callable[..., Path]
 ) -> None:

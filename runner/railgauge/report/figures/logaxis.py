@@ -19,7 +19,7 @@ _MOST_DECADES = 8
 
 
 def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) -> Scale:
-    """Return `scale` with ends and tics for `values` (n,), all above 0 or NaN.
+    """Return `scale` with ends, and tics where it has none, for `values` (n,), all above 0 or NaN.
 
     `below` is what to leave below them, as a share of the axis, beside the usual.
     """
@@ -32,8 +32,8 @@ def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) 
     ratio = most / least if most > least else _AROUND ** (1 / _BESIDE)
     low = scale.low if scale.low is not None else least / ratio ** (_BESIDE + below)
     high = scale.high if scale.high is not None else most * ratio**_BESIDE
-    tics = tuple((mark, f"{mark:.10g}") for mark in _marks(low, high) if low <= mark <= high)
-    return replace(scale, low=low, high=high, tics=tics)
+    marks = ((mark, f"{mark:.10g}") for mark in _marks(low, high) if low <= mark <= high)
+    return replace(scale, low=low, high=high, tics=scale.tics or tuple(marks))
 
 
 def _marks(low: float, high: float) -> Iterator[float]:

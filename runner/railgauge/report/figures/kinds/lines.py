@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
 
+# More sizes than these have round numbers instead.
+_MOST_SIZES = 12
+
 
 def _draw(
     style: Style,
@@ -41,11 +45,13 @@ def _draw(
     drawn = [_draw_line(figure, line, x, per_x, y, peaks) for line in lines]
     points = [point for line in drawn for point in line.points]
     refuse_unseen(figure, y.scale, [point.value for point in points])
+    missing = {place for line in drawn for place in line.missing}
+    measured = missing.union(*(line.plotted.points[:, 0].tolist() for line in drawn))
     plotted = (*(line.plotted for line in drawn), *peaks.plotted())
     ends = [end for series in plotted for end in series.points[:, 1:].ravel().tolist()]
     return Content(
         style=style,
-        x=x,
+        x=x if figure.x.unit else _at_sizes(x, axis, measured),
         y=y.scale,
         plotted=plotted,
         summary=(*(line.sentence for line in drawn), *peaks.sentences(y)),
@@ -57,8 +63,16 @@ def _draw(
             *valued.notes(all_series),
             *peaks.notes(),
         ),
-        missing=tuple(sorted({place for line in drawn for place in line.missing})),
+        missing=tuple(sorted(missing)),
     )
+
+
+def _at_sizes(x: Scale, axis: Axis, measured: Collection[float]) -> Scale:
+    """Return a logarithmic axis of few sizes with a tic at each of them, as tables write it."""
+    if not x.log or axis.unit != "B" or len(measured) > _MOST_SIZES:
+        return x
+    tics = tuple((place, axis.text(int(place))) for place in sorted(measured))
+    return replace(x, unit="", tics=tics)
 
 
 def _draw_line(
