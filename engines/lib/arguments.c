@@ -57,6 +57,7 @@ static bool is_option_of(const struct engine *engine, int index)
 {
     switch (index) {
     case PORT:
+        return engine->port != 0 || engine->takes_command;
     case BIND:
     case OPEN:
     case ALLOW:

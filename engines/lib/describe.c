@@ -226,6 +226,9 @@ static void print_launch_options(const struct engine *engine)
                "  --allow A,B/BITS     server: clients from these addresses and prefixes only\n"
                "  --once               server: end after the first client\n",
                engine->port);
+    if (engine->takes_command)
+        printf("  --port N             server: what {port} in COMMAND stands for (default: the system "
+               "picks)\n");
     if (engine->takes_link_rate)
         printf("  --link-rate RATE     client: what the link is known to carry, for bounds\n");
     if (engine->solo)

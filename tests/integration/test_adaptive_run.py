@@ -149,7 +149,7 @@ def test_a_case_that_settles_stops_early_and_one_that_does_not_is_told(tmp_path:
     assert code == 0, err
     check(tmp_path)
     assert "NOT SETTLED: 1 case never got within 1%:" in out
-    assert "settle here noise=60: 12 replications, the most it may take" in out
+    assert "settle: here · noise 60: 12 replications, the most it may take" in out
     assert "3 cases with a rule" in err
     rules = query(tmp_path, "SELECT DISTINCT least, replications, rule FROM run_case")
     assert rules == [(8, 12, "ci95(median) <= 1% of speed")]

@@ -156,9 +156,9 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
     lines = said.splitlines()
     assert lines[0] == "lanes: 1 of 3 cases slower (baseline lanes (runs 1, 2, 3) → runs 4 and 5)"
     assert lines[1].startswith(
-        "slower: figure: here lane=2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
+        "slower: figure: here · lane 2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
     )
-    assert any(line.startswith("::error title=Slower%3A figure%3A here lane=2::") for line in lines)
+    assert any(line.startswith("::error title=Slower%3A figure%3A here · lane 2::") for line in lines)
     assert [run["cases"] for run in lanes.runs()] == [3, 3, 3, 3, 1]
     suite = ElementTree.parse(files["xml"]).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
@@ -172,10 +172,10 @@ def test_it_judges_the_metrics_that_are_named_and_no_others(lanes: Lanes) -> Non
     lanes.level(2, 150, name="wakeups")
     lanes.level(3, 0.5e9)
     throughput, wakeups = lanes.gate(code=1), lanes.gate("--metric", "wakeups", code=1)
-    assert "slower: figure: here lane=3: throughput 1.000 Gbit/s → 0.5000 Gbit/s" in throughput
-    assert "lane=2" not in throughput
-    assert "slower: figure: here lane=2: wakeups 100" in wakeups
-    assert "lane=3" not in wakeups and "throughput" not in wakeups
+    assert "slower: figure: here · lane 3: throughput 1.000 Gbit/s → 0.5000 Gbit/s" in throughput
+    assert "lane 2" not in throughput
+    assert "slower: figure: here · lane 2: wakeups 100" in wakeups
+    assert "lane 3" not in wakeups and "throughput" not in wakeups
 
 
 def test_a_run_is_found_by_the_label_that_it_was_started_with(lanes: Lanes) -> None:
