@@ -377,7 +377,8 @@ static void receive_stream(void *share)
     bool sent_known = false; /* as this thread has noticed */
     if (group->trial->omit > 0)
         usage_begin(&receiver->omitted_usage);
-    uint64_t now = receiver->quiet_since = now_ns();
+    uint64_t now = now_ns();
+    receiver->quiet_since = now;
     while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
         uint64_t asked_at = now;
         int received = receive_call(receiver);

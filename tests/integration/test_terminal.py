@@ -84,7 +84,7 @@ class Terminal:
 def test_a_terminal_shows_the_case_how_far_it_is_its_figure_and_the_time_left(tmp_path):
     (tmp_path / "plan.yaml").write_text(PLAN.replace("REPLICATIONS", "5"))
     terminal = Terminal(tmp_path, "run", "plan.yaml")
-    terminal.read_until(r"stream loop.*[1-5]/5.*[KMG]?bit/s.*\d+:\d\d left")
+    terminal.read_until(r"stream: loop.*[1-5]/5.*[KMG]?bit/s.*\d+:\d\d left")
     assert terminal.end() == 0
     assert "5 measured" in terminal.seen
 

@@ -60,8 +60,16 @@ def user_file() -> Path:
 def _files() -> Iterator[Path]:
     """Yield the user's file and that of the nearest folder, from here up, as far as they exist."""
     start = Path.cwd()
-    nearest = [file for folder in (start, *start.parents) if (file := folder / PROJECT).exists()]
-    yield from (file for file in (user_file(), *nearest[:1]) if file.exists())
+    nearest = [file for folder in (start, *start.parents) if _exists(file := folder / PROJECT)]
+    yield from (file for file in (user_file(), *nearest[:1]) if _exists(file))
+
+
+def _exists(file: Path) -> bool:
+    """Tell whether it is there; where another user's folder hides it, it isn't meant for us."""
+    try:
+        return file.exists()
+    except PermissionError:
+        return False
 
 
 def _read(file: Path, problems: list[Problem]) -> dict[str, str]:
