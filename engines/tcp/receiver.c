@@ -182,7 +182,6 @@ void add_received(struct fields *fields, const struct reception *sum)
 {
     fields_add_number(fields, "received", (double)sum->bytes);
     fields_add_number(fields, "timed", (double)sum->timed);
-    add_omitted(fields, &sum->omitted);
 }
 
 double rate_of(const struct reception *sum, double sent)

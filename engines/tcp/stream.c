@@ -131,6 +131,8 @@ static void serve(struct session *session, const struct trial *trial, const int 
     usage.elapsed = sum.elapsed;
     add_usage(reply, &usage);
     add_received(reply, &sum);
+    if (trial->omit > 0)
+        add_omitted(reply, &sum.omitted);
     add_windows(reply, fds, count);
 }
 

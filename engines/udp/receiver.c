@@ -507,7 +507,6 @@ void add_reception(struct fields *fields, const struct reception *reception)
 {
     fields_add_number(fields, "received", (double)reception->received);
     fields_add_number(fields, "timed", (double)reception->timed);
-    add_omitted(fields, &reception->omitted);
     fields_add_number(fields, "duplicates", (double)reception->duplicates);
     fields_add_number(fields, "reordered", (double)reception->reordered);
     fields_add_number(fields, "polling_time", reception->polled);
@@ -528,6 +527,7 @@ struct reception take_reception(const struct fields *fields, uint64_t sent)
         reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
     reception.elapsed = fields_number(fields, "elapsed", 0, 1e9);
     reception.polled = fields_number(fields, "polling_time", 0, 1e9);
+    reception.drain = fields_number(fields, "drain_time", 0, 1e9);
     reception.arrived = reception.received + reception.duplicates;
     return reception;
 }

@@ -30,7 +30,6 @@ static void prepare(struct session *session, const struct trial *trial)
 
 static void serve(struct session *session, const struct trial *trial, struct fields *reply)
 {
-    (void)trial;
     struct task tasks[MAX_THREADS];
     receiver_group_tasks(&receiver_group, tasks, 0);
     struct usage usage = team_run(&session->launch, true, tasks, receiver_group.count);
@@ -38,6 +37,8 @@ static void serve(struct session *session, const struct trial *trial, struct fie
     usage.elapsed = reception.elapsed;
     add_usage(reply, &usage);
     add_reception(reply, &reception);
+    if (trial->omit > 0)
+        add_omitted(reply, &reception.omitted);
     offer_arrivals(session, &receiver_group, &reception, reply);
 }
 

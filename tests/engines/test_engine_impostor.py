@@ -92,7 +92,8 @@ def test_a_server_that_does_not_have_the_secret_learns_and_gets_nothing(
         peer.begin("guess", wire.frame(*hello), challenge, server=True)
         heard.append(hello[1] + connection.recv(65536))
         peer.send(wire.WELCOME)
-        heard.append(connection.recv(65536))
+        with contextlib.suppress(ConnectionResetError):
+            heard.append(connection.recv(65536))
 
     client = engines.start(
         "udp",
@@ -105,7 +106,7 @@ def test_a_server_that_does_not_have_the_secret_learns_and_gets_nothing(
     error = client.finish().error
     assert (error["code"], "did not prove" in error["message"]) == ("bad-secret", True)
     assert b"sesame" not in b"".join(heard)
-    assert heard[1:] == [b""]
+    assert b"".join(heard[1:]) == b""
 
 
 def _obliging(wire, connection: socket.socket, udp: socket.socket):
@@ -135,21 +136,21 @@ RESULT = {"elapsed": 0.1, "user_time": 0, "system_time": 0}
 def test_echoes_that_are_lost_stale_or_strange_do_not_count(
     engines, wire, impostor, udp_socket
 ) -> None:
-    """Of five datagrams: echoed, lost, echoed after a stale one, after a cut one, echoed twice."""
+    """After the first: echoed, lost, echoed after a stale one, after a cut one, echoed twice."""
 
     def act(connection: socket.socket) -> None:
         peer = _obliging(wire, connection, udp_socket)
         packets = []
-        for number in range(5):
+        for number in range(6):
             packet, client = udp_socket.recvfrom(65536)
             packets.append(packet)
-            if number == 2:
-                udp_socket.sendto(packets[0], client)
             if number == 3:
-                udp_socket.sendto(packet[:-1], client)
-            if number != 1:
-                udp_socket.sendto(packet, client)
+                udp_socket.sendto(packets[1], client)
             if number == 4:
+                udp_socket.sendto(packet[:-1], client)
+            if number != 2:
+                udp_socket.sendto(packet, client)
+            if number == 5:
                 udp_socket.sendto(packet, client)
         peer.expect(wire.END)
         peer.send(wire.RESULT, **RESULT)

@@ -24,7 +24,8 @@ def _declared(engines, mode: str) -> tuple[set[str], set[str]]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_stream_receives_every_byte_sent(engines, host: str) -> None:
-    done = engines.client(engines.server("tcp"), PLAIN, host=host, count=3)
+    server = engines.server("tcp", f"--bind={host}")
+    done = engines.client(server, PLAIN, host=host, count=3)
     shares = []
     for m in done.metrics:
         required, known = _declared(engines, "stream")
@@ -41,7 +42,8 @@ def test_stream_receives_every_byte_sent(engines, host: str) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
     options = (PLAIN, "--mode=latency", "--message=64")
-    for m in engines.client(engines.server("tcp"), *options, host=host).metrics:
+    server = engines.server("tcp", f"--bind={host}")
+    for m in engines.client(server, *options, host=host).metrics:
         required, known = _declared(engines, "latency")
         assert required <= set(m) <= known
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]

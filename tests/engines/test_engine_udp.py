@@ -12,6 +12,8 @@ from tests.support.wire import PATIENCE
 
 HOSTS = ["127.0.0.1", "::1"]
 # Where datagrams have room for a number, and where the kernel counts each of them.
+# Of those there is none where it falls among the round trips that were lost.
+PERCENTILES = {"rtt_p50", "rtt_p90", "rtt_p99", "rtt_p999", "rtt_p9999"}
 COUNTED = {"duplicate_packets", "reordered_packets", "receiver_drops"}
 
 
@@ -47,7 +49,7 @@ def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
     server = engines.server("udp", f"--bind={host}")
     done = engines.client(server, "--mode=latency", "--datagram=64", host=host)
     for m in done.metrics:
-        assert set(m) == _declared(engines, "latency")
+        assert set(m) == _declared(engines, "latency") | PERCENTILES
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
         assert m["rtt_p99"] <= m["rtt_p999"] <= m["rtt_max"]
         assert m["rtt_min"] <= m["rtt_mean"] <= m["rtt_max"]

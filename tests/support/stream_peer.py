@@ -140,7 +140,7 @@ class StreamServer:
                 self._exchange(peer.token(), int(fields["count"]))
             elif kind == Wire.END:
                 answer = {"elapsed": 1, "user_time": 0, "system_time": 0, "drops": 0}
-                answer |= {"polling_time": 0, "spinning_time": 0}
+                answer |= {"polling_time": 0, "spinning_time": 0, "drain_time": 0.2}
                 answer |= {"duplicates": 0, "reordered": 0} | self.result(self.arrived)
                 trace = bytes(answer.pop("trace", b""))
                 peer.send(Wire.RESULT, trace_bytes=len(trace), **answer)
