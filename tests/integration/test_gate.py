@@ -158,7 +158,8 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
     assert lines[1].startswith(
         "slower: figure: here · lane 2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
     )
-    assert any(line.startswith("::error title=Slower%3A figure%3A here · lane 2::") for line in lines)
+    titled = "::error title=Slower%3A figure%3A here · lane 2::"
+    assert any(line.startswith(titled) for line in lines)
     assert [run["cases"] for run in lanes.runs()] == [3, 3, 3, 3, 1]
     suite = ElementTree.parse(files["xml"]).getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
