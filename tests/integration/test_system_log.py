@@ -354,16 +354,20 @@ def test_foreign_traffic_makes_a_replication_suspect(lab: Lab) -> None:
         "import socket, time\n"
         "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
         "end = time.monotonic() + 300\n"
+        "print(flush=True)\n"
         "while time.monotonic() < end:\n"
         "    s.sendto(bytes(1400), ('10.91.0.2', 9)); time.sleep(0.0005)\n"
     )
-    other = subprocess.Popen(["ip", "netns", "exec", lab.a, sys.executable, "-c", code])
+    inside = ["ip", "netns", "exec", lab.a]
+    other = subprocess.Popen([*inside, sys.executable, "-c", code], stdout=subprocess.PIPE)
     try:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"\n"  # a busy machine takes a while to start it
         limits = "system_log: {suspect: {foreign_cpu: off}}"
         lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 1, {limits}}}")))
     finally:
         other.kill()
-        other.wait()
+        other.communicate()
     rows = lab.query("SELECT host, code FROM suspicion WHERE code = 'foreign-traffic' ORDER BY 1")
     assert rows == [("a", "foreign-traffic"), ("b", "foreign-traffic")]
 
