@@ -181,11 +181,18 @@ def run(module: str) -> None:
     except SystemExit as end:
         if not isinstance(end.code, int):
             raise
-        os._exit(_finish(end.code))
+        status = end.code
+    else:
+        return
+    os._exit(_finish(status))
 
 
 def _finish(status: int) -> int:
-    """Do what Py_FinalizeEx does before it frees objects; return the exit status."""
+    """Do what Py_FinalizeEx does before it frees what was imported; return the exit status.
+
+    What an exception's frames held, such as a connection to a database, is free by now.
+    """
+    gc.collect()
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
