@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import ROOT
-from tests.support.engine_cache import SANITIZE, build_engines
+from tests.support.engine_cache import SANITIZE, build_engines, deploy_here
 from tests.support.engine_lab import Engines
 from tests.support.mpi_library import PREFIXES, Mpi
 from tests.support.wire import PATIENCE, Wire
@@ -29,16 +29,33 @@ def engines(folder: Path) -> Iterator[Engines]:
     made.stop()
 
 
+@pytest.fixture
+def shipped_engines() -> Iterator[Engines]:
+    """The engines as a host has them, in any case: for what sanitizers or counters would change."""
+    made = Engines(deploy_here() / "build")
+    yield made
+    made.stop()
+
+
 @pytest.fixture(scope="session")
 def probe(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
     """Compile a C program of this folder against the engines' library; run it on some input."""
-    place = tmp_path_factory.mktemp("probes")
+    flags = [f"-fsanitize={SANITIZE}"] if SANITIZE else []
+    return _make_probe(folder, tmp_path_factory.mktemp("probes"), flags)
+
+
+@pytest.fixture(scope="session")
+def shipped_probe(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
+    """The same, against the library of the engines as a host has them."""
+    return _make_probe(deploy_here() / "build", tmp_path_factory.mktemp("shipped_probes"), [])
+
+
+def _make_probe(folder: Path, place: Path, flags: list[str]) -> Callable[[str, str], str]:
     built: dict[str, Path] = {}
 
     def run(name: str, text: str) -> str:
         if name not in built:
             built[name] = place / name
-            flags = [f"-fsanitize={SANITIZE}"] if SANITIZE else []
             source = Path(__file__).with_name(f"{name}.c")
             objects = sorted((folder / "lib").glob("*.o"))
             command = [

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.support.engine_cache import COUNTED, SANITIZE
 from tests.support.wire import HEADER, NONCE, PATIENCE, SEAL, Seals, Wire
 
 ENGINES = ["udp", "tcp"]
@@ -20,9 +19,6 @@ SHORT = {
     # More than a socket buffer, so that it never comes in a single read.
     "tcp": ("--count=64", "--message=64KiB", "--congestion=system"),
 }
-
-
-PLAIN = pytest.mark.skipif(bool(SANITIZE or COUNTED), reason="it opens files and takes memory")
 
 
 def _frame(kind: int, payload: bytes = b"", length: int | None = None) -> bytes:
@@ -483,7 +479,6 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
         ("--max-sockbuf=64KiB", "--server-rcvbuf=1MiB"),
         ("--max-rate=1Mbit/s", "--rate=2Mbit/s"),
         ("--max-rate=1Mbit/s", "--rate=0"),
-        pytest.param("--max-memory=64MiB", "--trace=10000000", marks=PLAIN),
     ],
 )
 def test_what_exceeds_a_limit_is_refused_with_the_option_that_sets_it(
@@ -493,6 +488,13 @@ def test_what_exceeds_a_limit_is_refused_with_the_option_that_sets_it(
     error = engines.client(server, "--count=20", asked).error
     assert error["code"] == "limit-exceeded"
     assert limit.split("=")[0] in error["message"]
+
+
+def test_memory_beyond_the_limit_is_refused_with_the_option_that_sets_it(shipped_engines) -> None:
+    server = shipped_engines.server("udp", "--max-memory=64MiB")
+    error = shipped_engines.client(server, "--count=20", "--trace=10000000").error
+    assert error["code"] == "limit-exceeded"
+    assert "--max-memory" in error["message"]
 
 
 def test_a_client_within_the_limits_is_served(engines) -> None:
@@ -546,9 +548,8 @@ def test_so_many_clients_are_served_at_once_as_the_server_is_told(engines, engin
     assert server.finish().status == 0
 
 
-@PLAIN
 def test_a_server_gives_up_files_and_programs_before_it_hears_anybody(
-    engines, wire, probe, require, tmp_path: Path
+    shipped_engines, wire, shipped_probe, require, tmp_path: Path
 ) -> None:
     """Of the kernel's files it keeps those that its engines read."""
     own = tmp_path / "own"
@@ -556,10 +557,10 @@ def test_a_server_gives_up_files_and_programs_before_it_hears_anybody(
     kept = ["open /proc/meminfo", "open /proc/sys/net/ipv4/tcp_rmem", "write /dev/null"]
     lost = [f"open {own}", f"write {own}", "open /etc/passwd", "open /proc/self/environ"]
     lost += ["run /bin/true", f"write {tmp_path}/new"]
-    told = probe("confine_probe", "".join(f"{line}\n" for line in (*kept, *lost))).split()
+    told = shipped_probe("confine_probe", "".join(f"{line}\n" for line in (*kept, *lost))).split()
     require("no" in told, "Landlock in the kernel")
     assert told == ["yes"] * len(kept) + ["no"] * len(lost)
-    server = engines.server("udp")
+    server = shipped_engines.server("udp")
     peer = _greeted(wire, server)
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     for pid in (server.pid, *children):
