@@ -239,13 +239,16 @@ def test_ten_thousand_values_are_thinned_to_within_a_thousandth(
 
 
 def test_a_logarithmic_axis_of_few_sizes_has_tics_at_these(
-    store: Store, draw: Callable[..., Path]
+    store: Store, draw: Callable[..., Path], tmp_path: Path
 ) -> None:
     sizes = (64, 1460, 16 << 10)
     run = store_values(store, {("a→b", size): [size * 1e6] for size in sizes})
     x = "x: {axis: datagram, log: true, title: Size"
     texts = _texts(draw(run, figure=f"kind: lines, {x}}}, y: {{metric: throughput}}"))
     assert {"64", "1460", "16KiB", "Size"} < {*texts}
+    text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
+    bars = [line.split() for line in text.splitlines() if "█" in line or "▏" in line]
+    assert [bar[0] for bar in bars] == ["64", "1460", "16KiB"]
     in_unit = f"kind: lines, {x}, unit: KiB}}, y: {{metric: throughput}}"
     assert "Size (KiB)" in _texts(draw(run, figure=in_unit, name="unit"))
     many = store_values(store, {("a→b", 64 * n): [n * 1e6] for n in range(1, 14)})

@@ -144,6 +144,8 @@ def text_bars(content: Content) -> list[str]:
 
 
 def _place_text(place: float, x: Scale) -> str:
+    if text := dict(x.tics).get(place):
+        return text
     if x.unit == "B":
         return format_size(round(place))
     return f"{place:g} {x.unit}".rstrip()
