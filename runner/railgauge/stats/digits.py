@@ -9,11 +9,11 @@ _ROUNDED = 1e-9
 
 
 def decimals_of_width(width: float) -> int:
-    """Return how many decimals give the width of an interval, above 0, two significant digits.
+    """Return how many decimals give half the width of an interval, above 0, two significant digits.
 
-    More of them say nothing of a value that lies anywhere in it: 22 within 12 to 30, not 22.14.
+    More of them say nothing of a value that lies anywhere in it: 303 within 281 to 320, not 303.14.
     """
-    exponent = int(f"{width:.1e}".partition("e")[2])
+    exponent = int(f"{width / 2:.1e}".partition("e")[2])
     return max(0, 1 - exponent)
 
 

@@ -204,7 +204,7 @@ def test_how_far_values_spread_is_not_said_of_what_they_are_held_against_others_
     ]
     plain = {"metric": "loss_rate", "statistic": "median", "label": "Loss"}
     (said, *_) = _build(_spec(_held(), plain), [*points, *lost]).notes
-    assert "; standard deviation at most 0.00 (Loss); 95 % interval" in said
+    assert "; standard deviation at most 0.00 percentage points (Loss); 95 % interval" in said
 
 
 def test_several_cases_to_hold_against_are_refused() -> None:

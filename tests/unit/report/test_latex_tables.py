@@ -64,7 +64,7 @@ def test_negative_and_huge_numbers_are_aligned_by_siunitx(typeset: Callable[...,
     pages = typeset(latex)
     # A true minus, and thin spaces between the digits of large numbers.
     assert "−0.10" in pages
-    assert "−1 002 500 000.00" in pages.replace("\u2009", " ")
+    assert "−1 002 500 000" in pages.replace("\u2009", " ")
 
 
 def test_each_number_of_an_interval_is_siunitx_own(typeset: Callable[..., str]) -> None:

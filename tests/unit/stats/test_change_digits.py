@@ -52,7 +52,7 @@ def test_a_percentage_has_one_decimal_unless_it_would_look_like_no_change_or_all
 
 @pytest.mark.parametrize(
     ("width", "decimals"),
-    [(17.84, 0), (7.0, 1), (9.96, 0), (9.94, 1), (1784.0, 0), (0.026, 3), (1e-9, 10)],
+    [(35.68, 0), (14.0, 1), (19.92, 0), (19.88, 1), (3568.0, 0), (0.052, 3), (2e-9, 10)],
 )
-def test_a_width_has_two_significant_digits(width: float, decimals: int) -> None:
+def test_half_a_width_has_two_significant_digits(width: float, decimals: int) -> None:
     assert decimals_of_width(width) == decimals

@@ -27,6 +27,12 @@ def headlines() -> Mapping[str, str]:
 
 
 @cache
+def shares() -> frozenset[str]:
+    """Return the metrics that people read in percent, as the engines say: losses, loads."""
+    return frozenset(metric.name for metric in _declared() if metric.kind == "share")
+
+
+@cache
 def judged() -> tuple[str, ...]:
     """Return the metrics by which runs are compared."""
     metrics = {metric.name for metric in _declared() if metric.judged}

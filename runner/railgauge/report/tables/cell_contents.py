@@ -37,6 +37,8 @@ from railgauge.store.records import Series
 
 _ONE, _PERCENT = Decimal(1), Decimal("0.01")
 _ENDS = ("interval_low", "interval_high")
+# A share of the values below which an interval is the rounding of doubles.
+_ROUNDING = 1e-9
 
 
 class Source(NamedTuple):
@@ -256,18 +258,26 @@ class CellMaker:
         self._scales: dict[tuple[str, str], Decimal | None] = {}
 
     def cell(
-        self, column: Column, content: CellContent, authors_remarks: Sequence[Remark] = ()
+        self,
+        column: Column,
+        content: CellContent,
+        authors_remarks: Sequence[Remark] = (),
+        *,
+        marked: bool = True,
     ) -> Cell:
-        """Return the cell with this content; `authors_remarks` are those of the definition."""
+        """Return the cell with this content, `marked` with what is remarkable about it.
+
+        `authors_remarks` are those of the definition.
+        """
         series, limit, case_remarks = content.series, content.limit, content.case_remarks
         own_remarks = [*content.remarks, *authors_remarks]
         remarks = [*case_remarks, *own_remarks] if case_remarks else own_remarks
         # Where a row is one case, its first cell has the marks of all of it.
-        marked = own_remarks if self._marked_once and column.place else remarks
+        told = own_remarks if self._marked_once and column.place else remarks
         # By position, which is twice as fast, as there may be a hundred thousand.
         return Cell(
             self._text(column, content),
-            self._marks.of(marked),
+            self._marks.of(told) if marked else "",
             content.summary,
             *(_NO_CASE if series is None else _case(series)),
             "; ".join([remark.text for remark in remarks]),
@@ -302,16 +312,31 @@ def _joined(numbers: Iterable[str]) -> str:
 
 def _decimals(column: Column, content: CellContent, per_unit: float) -> int:
     """Return how many decimals a cell's numbers have: what their interval lets them mean."""
-    if not column.by_interval:
+    if column.theoretical or own_unit(column.statistic) is not None:
         return column.digits
-    ends: Sequence[float] = content.numbers or ()
-    if len(ends) < 2:
-        ends = content.beside or (content.interval[:2] if content.interval else ())
-    width = (ends[-1] - ends[0]) / per_unit if ends else 0.0
-    if not 0 < width < math.inf:
+    low, high = (end / per_unit for end in _uncertainty(column, content))
+    # Values that differ by rounding alone are equal.
+    if not _ROUNDING * max(abs(low), abs(high)) < high - low < math.inf:
         return column.digits
-    decimals = decimals_of_width(width)
+    decimals = decimals_of_width(high - low)
     return min(decimals, column.digits) if column.digits_given else decimals
+
+
+def _uncertainty(column: Column, content: CellContent) -> tuple[float, float]:
+    """Return the ends of the interval of what the cell shows, in its base unit; 0, 0 for none."""
+    numbers, reference = content.numbers or (), content.reference
+    if len(numbers) > 1:
+        return numbers[0], numbers[-1]
+    if column.beside == "interval" and content.beside:
+        return content.beside[0], content.beside[-1]
+    if column.compared:
+        low, high = (None, None) if reference is None else (reference.low, reference.high)
+        return (0.0, 0.0) if low is None or high is None else (low, high)
+    printed = content.series is not None and content.series.published is not None
+    if content.interval is None or printed:
+        return 0.0, 0.0
+    divisor = 1.0 if content.limit is None else content.limit.value
+    return content.interval.low / divisor, content.interval.high / divisor
 
 
 def _beside(column: Column, numbers: Sequence[float], per_unit: Decimal, digits: int) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
+from railgauge.plan.catalogue.headlines import shares
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
+from railgauge.report.definition.statistic import own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.table import THEORETICAL, Column
@@ -44,7 +45,6 @@ def make_column(
         compared=cell.compared if cell.against else "",
         against=against,
         beside=resolved(cell.beside or "", average),
-        by_interval=_has_interval(spec, cell, statistic),
         digits_given="digits" in cell.model_fields_set,
         average=average,
     )
@@ -62,24 +62,6 @@ def _check_unit(spec: TableSpec, cell: CellSpec, unit: str, base: str, stored: s
         )
 
 
-def _has_interval(spec: TableSpec, cell: CellSpec, statistic: str) -> bool:
-    """Return whether the table shows the interval of what the cell shows, there or elsewhere."""
-    if cell.beside == "interval" or statistic == "interval":
-        return True
-    plain = not (cell.peak or cell.relative_to or cell.against)
-    return (
-        plain
-        and statistic in LOCATIONS
-        and any(
-            other.metric == cell.metric
-            and other.select == cell.select
-            and other.statistic.startswith("interval")
-            and not (other.relative_to or other.against)
-            for other in spec.cells
-        )
-    )
-
-
 def _base_and_digits(cell: CellSpec, stored: str | None) -> tuple[str, int]:
     """Return the base unit of what the cell shows, and its decimals."""
     if cell.relative_to or (cell.against and cell.compared != "difference"):
@@ -94,4 +76,7 @@ def _default_unit(cell: CellSpec, base: str, stored: str | None) -> str:
     # How many times as long as it takes at best reads better than a percentage.
     as_share = bool(cell.relative_to) and stored != "s"
     as_share |= bool(cell.against) and cell.compared == "change"
+    as_share |= (
+        not (cell.relative_to or cell.against) and base in ("", "1") and cell.metric in shares()
+    )
     return "%" if as_share or own_unit(cell.statistic) == "1" else base

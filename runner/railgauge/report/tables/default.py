@@ -13,6 +13,7 @@ from railgauge.base.number import best_unit, scale
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.definition.definition_model import CellSpec, Spec, Statistic, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection
+from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL, own_unit
 from railgauge.report.tables.axes import axis_value
 from railgauge.report.tables.notes import capitalised, words
 from railgauge.store.records import Series
@@ -116,13 +117,14 @@ def _table(
 
 def _statistics(name: str, table: TableSpec, metric: str, series: Sequence[Series]) -> TableSpec:
     """Return the table of all statistics of one metric, a row a case as in `table`."""
-    plain = _cell(metric, series)
-    cells = []
-    for statistic in _STATISTICS:
-        digits = plain.digits + (statistic in ("stdev", "mean_absolute_deviation"))
-        # These have their own unit.
-        unit = "" if statistic in ("n", "cv", "outliers") else plain.unit
-        cells.append(CellSpec(metric=metric, statistic=statistic, unit=unit, digits=digits))
+    plain = _cell(metric, series).model_copy(update={"beside": None, "label": ""})
+    # Those of their own unit have none of the metric's.
+    cells = [
+        plain.model_copy(
+            update={"statistic": name, **({} if own_unit(name) is None else {"unit": ""})}
+        )
+        for name in _STATISTICS
+    ]
     return table.model_copy(
         update={"name": name, "title": f"{table.title}: {words(metric)}", "cells": cells}
     )
@@ -158,13 +160,14 @@ def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     per_unit = scale(unit, base)
     smallest = min((abs(median) for median in medians if median), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1
-    return CellSpec(
+    with_interval = any(len(entry.values) >= LEAST_FOR_INTERVAL for entry in of_metric)
+    cell = CellSpec(
         metric=metric,
-        statistic="median",
+        beside="interval" if with_interval else None,
         unit=unit,
-        digits=4 if tiny else 2,
         label=capitalised(words(metric)),
     )
+    return cell.model_copy(update={"digits": 4}) if tiny and not with_interval else cell
 
 
 def stem(text: str) -> str:

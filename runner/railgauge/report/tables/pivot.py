@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from railgauge.base.characters import visible
@@ -11,7 +12,7 @@ from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import place_of
 from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
-from railgauge.report.tables import notes
+from railgauge.report.tables import notes, valueless
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import FIXED_AXES, Axis, Key, axis_value, sorted_keys
@@ -350,18 +351,22 @@ def _comparisons(selected: _Selected, layout: _Layout) -> Iterator[tuple[int, Se
 
 
 def _shared(
-    contents: _Contents, sentences: Sequence[str]
+    contents: _Contents, left_out: Collection[int], sentences: Sequence[str]
 ) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Return what most cells share, and the sentences, whose first then says so."""
+    """Return what most cells share, and the sentences, whose first then says so.
+
+    The columns `left_out` have none; what is said of them stands first.
+    """
     remarks = [
         [*content.case_remarks, *content.remarks]
         for row in contents.rows.values()
-        for content in row
-        if content.series is not None
+        for i, content in enumerate(row)
+        if content.series is not None and i not in left_out
     ]
     shared = shared_clauses(remarks)
-    about_cells, *sources = sentences
-    return shared, [f"{shared_sentence(shared, len(remarks))} {about_cells}".strip(), *sources]
+    absent, about_cells, *sources = sentences
+    parts = (absent, shared_sentence(shared, len(remarks)), about_cells)
+    return shared, [" ".join(filter(None, parts)), *sources]
 
 
 def _certified(all_series: Sequence[Series], context: RunContext) -> Iterator[str]:
@@ -386,9 +391,13 @@ def _annotate(
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
     shared: Mapping[str, int] = {}
+    # What the author says of a column is to be seen there.
+    silent = level == "none" or bool(spec.footnotes)
+    reasons = {} if silent else valueless.reasons(columns, list(contents.rows.values()))
+    absent = valueless.sentences(columns, reasons, partial(_column_name, selected))
     if level == "short":
-        shared, sentences = _shared(contents, sentences)
-    below = (*sentences, *_certified(contents.series, context))
+        shared, sentences = _shared(contents, reasons, [" ".join(absent), *sentences])
+    below = (*absent, *sentences, *_certified(contents.series, context))
     marks = Marks(level, shared)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
@@ -399,8 +408,13 @@ def _annotate(
     rows = []
     for (key, row), label in zip(contents.rows.items(), labels, strict=True):
         cells = [
-            maker.cell(column, content, authors_notes.of_cell(key, column.key, column.place))
-            for column, content in zip(columns, row, strict=True)
+            maker.cell(
+                column,
+                content,
+                authors_notes.of_cell(key, column.key, column.place),
+                marked=i not in reasons,
+            )
+            for i, (column, content) in enumerate(zip(columns, row, strict=True))
         ]
         rows.append(Row(label, tuple(cells), key))
     return Table(
@@ -416,4 +430,14 @@ def _annotate(
         notes=notes.sentences(spec, columns, rows, contents.series, context.imported, below, level),
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
+        valueless=tuple(reasons),
     )
+
+
+def _column_name(selected: _Selected, column: Column) -> str:
+    """Return what tells the column from the table's others."""
+    names = (
+        selected.axes[name].text(value)
+        for name, value in zip(selected.spec.columns, column.key, strict=True)
+    )
+    return " ".join([*names, column.label])

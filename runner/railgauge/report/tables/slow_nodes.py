@@ -47,6 +47,7 @@ _MOST_ROWS = 100
 # hundreds of digits long: the logarithm of a ratio, and a relative standard deviation.
 _MOST_WORSE, _MOST_SPREAD = math.log(1e6), 1e4
 HEADER = ("host", "as", "peer", "verdict", "value", "expected", "ratio", "links", "short")
+_TOO_FEW = "There are too few hosts to judge any."
 _WORDS = {"slow": "slow", "apart": "apart", "silent": "nothing measured"}
 
 
@@ -165,6 +166,9 @@ class _Maker:
         records = [*map(self._host_record, hosts), *self._link_records()]
         rows = list(self._rows(hosts))
         notes = [*self._rule(), *_left_out(self._shortfalls, self._matrix)]
+        if not rows:
+            judged = self._shortfalls.judged
+            notes.insert(0, "No host and no link falls short." if judged else _TOO_FEW)
         if len(rows) > _MOST_ROWS:
             notes.append(f"The first {_MOST_ROWS} of {len(rows)}; {self._name}.csv has them all.")
         suspect = sum(1 for entry in self._series if entry.suspect.any())
@@ -192,7 +196,7 @@ class _Maker:
                 Column((), heading.text, "", "", "", "", places)
                 for heading, places in zip(headings, digits, strict=True)
             ),
-            rows=tuple(rows[:_MOST_ROWS]) or (self._none(len(headings)),),
+            rows=tuple(rows[:_MOST_ROWS]),
             footnotes=(),
             notes=tuple(notes),
             alarms=alarms(self._series),
@@ -232,11 +236,6 @@ class _Maker:
         if self._higher:
             return f"{far}below {_percent(math.exp(-worse))} of"
         return f"{far}above {_percent(math.exp(worse))} of"
-
-    def _none(self, columns: int) -> Row:
-        label = "none" if self._shortfalls.judged else "too few hosts to judge"
-        labels = (RowLabel(label, 1), RowLabel("", 1), RowLabel("", 1))
-        return Row(labels, (Cell("---"),) * columns, (None, None, None))
 
     def _rows(self, hosts: Sequence[HostFinding]) -> Iterator[Row]:
         for i, finding in enumerate(hosts):

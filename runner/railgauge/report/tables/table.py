@@ -115,9 +115,9 @@ class Column:
     `theoretical`. `label` is the text that heads it. Where it is a ratio to a measured value, or a
     difference or a change from one, `compared` says which and `against` names that one in words.
     `beside` is the statistic that stands beside the number in the same cell, "" for none. Where
-    the table shows the interval of what it shows, `by_interval`, that one's width says how many
-    decimals there are: at most `digits`, if the definition says so (`digits_given`). `average` is
-    the mean that fits its values.
+    there is an interval of what it shows, that one's width says how many decimals there are: at
+    most `digits`, if the definition says so (`digits_given`). `average` is the mean that fits its
+    values.
     """
 
     key: tuple[Value | None, ...]
@@ -133,7 +133,6 @@ class Column:
     compared: str = ""
     against: str = ""
     beside: str = ""
-    by_interval: bool = False
     digits_given: bool = False
     average: Average = "none"
 
@@ -157,7 +156,8 @@ class Table:
 
     `notes` are sentences to stand below it: what the numbers are, how many replications stand
     behind each, how they spread, and from which run they come. `alarms` are sentences that nobody
-    is to miss. Rows with the same first `grouped` labels are a group.
+    is to miss. Rows with the same first `grouped` labels are a group. `constants` stand above the
+    table: what all rows share. The columns `valueless` have no value, and a note says why.
     """
 
     name: str
@@ -172,6 +172,8 @@ class Table:
     notes: tuple[str, ...]
     alarms: tuple[str, ...] = ()
     grouped: int = 1
+    constants: tuple[str, ...] = ()
+    valueless: tuple[int, ...] = ()
 
     @property
     def groups(self) -> list[list[Row]]:

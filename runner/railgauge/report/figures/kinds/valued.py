@@ -12,6 +12,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
+from railgauge.plan.catalogue.headlines import shares
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
@@ -94,7 +95,9 @@ def value_scale(
     statistic: str = DEFAULT,
 ) -> tuple[Scale, float]:
     """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
-    title, best = metric_title(figure.metric, statistic), best_unit(base, values.tolist())
+    title = metric_title(figure.metric, statistic)
+    in_percent = base in ("", "1") and figure.metric in shares()
+    best = "%" if in_percent else best_unit(base, values.tolist())
     return scale_of(figure, axis, title, base, best, log=False)
 
 

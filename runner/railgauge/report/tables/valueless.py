@@ -1,0 +1,47 @@
+"""Columns without a value, for one reason in all rows: a sentence instead of a column of dashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from railgauge.report.tables.cell_contents import CellContent
+from railgauge.report.tables.notes import capitalised, listed
+from railgauge.report.tables.table import Column
+
+
+def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) -> dict[int, str]:
+    """Return why there is no value in any of `rows`, by the index of each such column."""
+    found: dict[int, str] = {}
+    # Of a single row a footnote says it as well.
+    for i in range(len(columns) if len(rows) > 1 else 0):
+        contents = [row[i] for row in rows]
+        if any(content.value is not None or _published(content) for content in contents):
+            continue
+        # Where no case was planned there is nothing to explain.
+        texts = {text for content in contents if (text := _reason(content))}
+        if len(texts) == 1:
+            found[i] = texts.pop()
+    return found
+
+
+def sentences(
+    columns: Sequence[Column], reasons: Mapping[int, str], label: Callable[[Column], str]
+) -> Iterator[str]:
+    """Yield which columns are left out for which of the `reasons`; of all columns, the reasons."""
+    labels: dict[str, list[str]] = {}
+    for i, reason in reasons.items():
+        labels.setdefault(reason, []).append(label(columns[i]))
+    for reason, of_reason in labels.items():
+        if len(reasons) == len(columns):
+            yield f"{capitalised(reason)}."
+        else:
+            yield f"Not shown: {listed(of_reason)}: {reason}."
+
+
+def _published(content: CellContent) -> bool:
+    return content.series is not None and content.series.published is not None
+
+
+def _reason(content: CellContent) -> str:
+    of_case = content.case_remarks if content.summary is None else ()
+    return "; ".join(remark.text for remark in (*of_case, *content.remarks))

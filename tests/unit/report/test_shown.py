@@ -1,0 +1,101 @@
+"""What people see of a table: constants above it, no column of dashes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.support.report_data import series
+
+from railgauge.report.definition.definition_model import TableSpec
+from railgauge.report.document.render import render_latex, render_text
+from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.tables.pivot import build
+from railgauge.report.tables.shown import shown
+from railgauge.report.tables.table import Table
+from railgauge.store.records import Series
+
+_SIZES = (64, 1024)
+
+
+def _table(points: list[Series], *cells: dict[str, Any], **more: Any) -> Table:
+    given = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
+    spec = {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": given, **more}
+    return build(TableSpec.model_validate(spec), points, level="short")
+
+
+def _measured(**more: Any) -> list[Series]:
+    return [series([1e6 * size], {"datagram": size}, **more) for size in _SIZES]
+
+
+def _skipped(reason: str) -> list[Series]:
+    return [
+        replace(series([], {"datagram": size}, metric="jitter", unit="s"), skipped=reason)
+        for size in _SIZES
+    ]
+
+
+_BOTH: tuple[dict[str, Any], ...] = (
+    {"metric": "throughput", "unit": "Mbit/s", "label": "Ours"},
+    {"metric": "jitter", "unit": "ms", "label": "Theirs"},
+)
+
+
+def test_what_all_rows_share_stands_once_above_and_in_each_line_of_the_csv() -> None:
+    table = _table(_measured())
+    lines = render_text(table).splitlines()
+    assert lines[:2] == ["T", "Link: gw→hh"]
+    assert sum("gw→hh" in line for line in lines) == 1
+    assert (shown(table).stub, shown(table).row_axes) == (("Datagram",), ("datagram",))
+    assert r"\caption{T. Link: gw" in render_latex(table)
+    assert all("gw→hh" in line for line in render_csv(table).splitlines()[1:])
+
+
+@pytest.mark.parametrize("sizes", [(64,), (64, 1024)])
+def test_a_single_row_has_its_labels_and_a_footnote_its_mark(sizes: tuple[int, ...]) -> None:
+    note = {"where": {"link": "gw→hh"}, "text": "over the old cable"}
+    notes = [note] if len(sizes) > 1 else []
+    table = _table(_measured()[: len(sizes)], footnotes=notes)
+    assert shown(table).stub == ("Link", "Datagram")
+    assert shown(table).constants == ()
+
+
+def test_groups_are_those_of_the_first_axis_that_is_left() -> None:
+    points = [
+        series([1e6], {"datagram": size, "sockbuf": buffer}) for size in _SIZES for buffer in (1, 2)
+    ]
+    table = shown(_table(points, rows=["link", "datagram", "sockbuf"]))
+    assert [len(group) for group in table.groups] == [2, 2]
+
+
+def test_a_column_of_which_every_cell_is_skipped_is_one_sentence() -> None:
+    table = _table([*_measured(), *_skipped("theirs isn't on gw1")], *_BOTH)
+    text = " ".join(render_text(table).split())
+    assert "Not shown: Theirs: skipped: theirs isn't on gw1." in text
+    assert ("---" in text, "a)" in text, "(ms)" in text) == (False, False, False)
+    assert [heading.text for heading in shown(table).header[-1]] == ["Ours"]
+    assert render_csv(table).count("skipped: theirs isn't on gw1") == 2
+
+
+def test_a_table_of_which_every_cell_is_skipped_is_the_reason() -> None:
+    table = _table(_skipped("theirs isn't on gw1"), _BOTH[1])
+    text = render_text(table)
+    assert "Skipped: theirs isn't on gw1." in text.splitlines()
+    assert ("---" in text, "─" in text) == (False, False)
+    assert "tabular" not in render_latex(table)
+    assert "skipped" in render_csv(table)
+
+
+def test_cells_skipped_for_several_reasons_have_their_column() -> None:
+    first, second = _skipped("one"), _skipped("another")
+    table = _table([*_measured(), first[0], second[1]], *_BOTH)
+    assert shown(table).valueless == ()
+    assert "---" in render_text(table)
+
+
+def test_a_share_without_a_unit_is_in_percent() -> None:
+    lost = [series([0.25], {"datagram": size}, metric="loss_rate", unit="1") for size in _SIZES]
+    table = _table(lost, {"metric": "loss_rate", "label": "Loss"})
+    assert table.header[-1][0].unit == "%"
+    assert [row.cells[0].text for row in table.rows] == ["25.00", "25.00"]
