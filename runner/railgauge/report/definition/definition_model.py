@@ -26,7 +26,7 @@ def _not_blank(text: str) -> str:
 
 
 def _rectangular(lines: list[list[str]]) -> list[list[str]]:
-    if len({len(line) for line in lines}) > 1 or lines and not lines[0]:
+    if len({len(line) for line in lines}) > 1 or (lines and not lines[0]):
         raise ValueError("its lines differ in length, or are empty: give each as many cells")
     return lines
 
