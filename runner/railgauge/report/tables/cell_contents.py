@@ -312,7 +312,8 @@ def _joined(numbers: Iterable[str]) -> str:
 
 def _decimals(column: Column, content: CellContent, per_unit: float) -> int:
     """Return how many decimals a cell's numbers have: what their interval lets them mean."""
-    if column.theoretical or own_unit(column.statistic) is not None:
+    own = own_unit(column.statistic) is not None
+    if column.theoretical or own or not column.by_interval:
         return column.digits
     low, high = (end / per_unit for end in _uncertainty(column, content))
     # Values that differ by rounding alone are equal.

@@ -6,7 +6,7 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.plan.catalogue.headlines import shares
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.definition.statistic import own_unit, resolved
+from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.table import THEORETICAL, Column
@@ -45,6 +45,7 @@ def make_column(
         compared=cell.compared if cell.against else "",
         against=against,
         beside=resolved(cell.beside or "", average),
+        by_interval="digits" not in cell.model_fields_set or _has_interval(spec, cell, statistic),
         digits_given="digits" in cell.model_fields_set,
         average=average,
     )
@@ -60,6 +61,24 @@ def _check_unit(spec: TableSpec, cell: CellSpec, unit: str, base: str, stored: s
             f"table {spec.name!r}: {unit!r} can't show {quantity}:"
             f" use one of {', '.join(fitting_units(base))}"
         )
+
+
+def _has_interval(spec: TableSpec, cell: CellSpec, statistic: str) -> bool:
+    """Return whether the table shows the interval of what the cell shows, there or elsewhere."""
+    if cell.beside == "interval" or statistic == "interval":
+        return True
+    plain = not (cell.peak or cell.relative_to or cell.against)
+    return (
+        plain
+        and statistic in LOCATIONS
+        and any(
+            other.metric == cell.metric
+            and other.select == cell.select
+            and other.statistic.startswith("interval")
+            and not (other.relative_to or other.against)
+            for other in spec.cells
+        )
+    )
 
 
 def _base_and_digits(cell: CellSpec, stored: str | None) -> tuple[str, int]:

@@ -114,8 +114,8 @@ class Column:
     value that it is a ratio to. Where it shows such a value, `metric` names it and the statistic is
     `theoretical`. `label` is the text that heads it. Where it is a ratio to a measured value, or a
     difference or a change from one, `compared` says which and `against` names that one in words.
-    `beside` is the statistic that stands beside the number in the same cell, "" for none. Where
-    there is an interval of what it shows, that one's width says how many decimals there are: at
+    `beside` is the statistic that stands beside the number in the same cell, "" for none. With
+    `by_interval` the width of the interval of what it shows says how many decimals there are: at
     most `digits`, if the definition says so (`digits_given`). `average` is the mean that fits its
     values.
     """
@@ -133,6 +133,7 @@ class Column:
     compared: str = ""
     against: str = ""
     beside: str = ""
+    by_interval: bool = False
     digits_given: bool = False
     average: Average = "none"
 
