@@ -150,7 +150,7 @@ def test_deviations_stand_around_no_mean_of_a_ratio_that_nobody_asked_for(
     with pytest.raises(InputError, match="stand around an arithmetic mean"):
         draw(run, figure=f"{figure}}}")
     out = draw(run, figure=f"{figure}, statistic: arithmetic_mean}}")
-    assert _blocks(out)[0][0, 1] == pytest.approx(0.15)
+    assert _blocks(out)[0][0, 1] == pytest.approx(15), "in %"
 
 
 def test_a_case_without_a_value_is_a_cross_and_no_bar_of_nothing(
