@@ -23,7 +23,7 @@ from railgauge.report.pages.case.timeplot import CasePlot
 from railgauge.report.pages.contents import Details, Passage, ReportPart
 from railgauge.report.pages.machines import in_short
 from railgauge.report.pages.page import Page, sentences
-from railgauge.report.tables.shown import shown
+from railgauge.report.tables.display_form import display_form
 from railgauge.report.tables.table import Table, marks
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ _PROSE = 80
 
 def render_text(table: Table) -> str:
     """Return `table` as plain text for a terminal, ending with a newline."""
-    table = shown(table)
+    table = display_form(table)
     return _plain().get_template("table.txt.j2").render(table=table, layout=TextLayout(table))
 
 
 def render_latex(table: Table) -> str:
     r"""Return `table` as a fragment for \input: booktabs, multirow and siunitx."""
-    return _latex().get_template("table.tex.j2").render(part=lay_out(shown(table)))
+    return _latex().get_template("table.tex.j2").render(part=lay_out(display_form(table)))
 
 
 def render_figure_text(figure: Figure) -> str:
@@ -161,7 +161,9 @@ def _latex() -> Environment:
 @cache
 def _html() -> Environment:
     html = environment("html", autoescape=True)
-    html.globals.update(tooltip=tooltip, marks=marks, shown=shown, picture=_picture, policy=policy)
+    html.globals.update(
+        tooltip=tooltip, marks=marks, display_form=display_form, picture=_picture, policy=policy
+    )
     html.filters["visible"] = visible
     return html
 

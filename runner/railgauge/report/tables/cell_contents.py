@@ -273,11 +273,11 @@ class CellMaker:
         own_remarks = [*content.remarks, *authors_remarks]
         remarks = [*case_remarks, *own_remarks] if case_remarks else own_remarks
         # Where a row is one case, its first cell has the marks of all of it.
-        told = own_remarks if self._marked_once and column.place else remarks
+        cell_remarks = own_remarks if self._marked_once and column.place else remarks
         # By position, which is twice as fast, as there may be a hundred thousand.
         return Cell(
             self._text(column, content),
-            self._marks.of(told) if marked else "",
+            self._marks.of(cell_remarks) if marked else "",
             content.summary,
             *(_NO_CASE if series is None else _case(series)),
             "; ".join([remark.text for remark in remarks]),

@@ -11,7 +11,7 @@ from railgauge.report.tables.table import Column
 
 def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) -> dict[int, str]:
     """Return why there is no value in any of `rows`, by the index of each such column."""
-    found: dict[int, str] = {}
+    by_column: dict[int, str] = {}
     # Of a single row a footnote says it as well.
     for i in range(len(columns) if len(rows) > 1 else 0):
         contents = [row[i] for row in rows]
@@ -20,8 +20,8 @@ def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) ->
         # Where no case was planned there is nothing to explain.
         texts = {text for content in contents if (text := _reason(content))}
         if len(texts) == 1:
-            found[i] = texts.pop()
-    return found
+            by_column[i] = texts.pop()
+    return by_column
 
 
 def sentences(

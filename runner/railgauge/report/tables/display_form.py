@@ -15,7 +15,7 @@ from railgauge.report.tables.table import Heading, Row, Table
 T = TypeVar("T")
 
 
-def shown(table: Table) -> Table:
+def display_form(table: Table) -> Table:
     """Return `table` without its valueless columns, and row axes of a single value as `constants`.
 
     Without a column that has a value there are no rows: the notes say why. A constant with a

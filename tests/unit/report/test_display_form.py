@@ -11,8 +11,8 @@ from tests.support.report_data import series
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_latex, render_text
 from railgauge.report.formats.csvfile import render_csv
+from railgauge.report.tables.display_form import display_form
 from railgauge.report.tables.pivot import build
-from railgauge.report.tables.shown import shown
 from railgauge.report.tables.table import Table
 from railgauge.store.records import Series
 
@@ -47,7 +47,10 @@ def test_what_all_rows_share_stands_once_above_and_in_each_line_of_the_csv() -> 
     lines = render_text(table).splitlines()
     assert lines[:2] == ["T", "Link: gw→hh"]
     assert sum("gw→hh" in line for line in lines) == 1
-    assert (shown(table).stub, shown(table).row_axes) == (("Datagram",), ("datagram",))
+    assert (display_form(table).stub, display_form(table).row_axes) == (
+        ("Datagram",),
+        ("datagram",),
+    )
     assert r"\caption{T. Link: gw" in render_latex(table)
     assert all("gw→hh" in line for line in render_csv(table).splitlines()[1:])
 
@@ -57,15 +60,15 @@ def test_a_single_row_has_its_labels_and_a_footnote_its_mark(sizes: tuple[int, .
     note = {"where": {"link": "gw→hh"}, "text": "over the old cable"}
     notes = [note] if len(sizes) > 1 else []
     table = _table(_measured()[: len(sizes)], footnotes=notes)
-    assert shown(table).stub == ("Link", "Datagram")
-    assert shown(table).constants == ()
+    assert display_form(table).stub == ("Link", "Datagram")
+    assert display_form(table).constants == ()
 
 
 def test_groups_are_those_of_the_first_axis_that_is_left() -> None:
     points = [
         series([1e6], {"datagram": size, "sockbuf": buffer}) for size in _SIZES for buffer in (1, 2)
     ]
-    table = shown(_table(points, rows=["link", "datagram", "sockbuf"]))
+    table = display_form(_table(points, rows=["link", "datagram", "sockbuf"]))
     assert [len(group) for group in table.groups] == [2, 2]
 
 
@@ -74,7 +77,7 @@ def test_a_column_of_which_every_cell_is_skipped_is_one_sentence() -> None:
     text = " ".join(render_text(table).split())
     assert "Not shown: Theirs: skipped: theirs isn't on gw1." in text
     assert ("---" in text, "a)" in text, "(ms)" in text) == (False, False, False)
-    assert [heading.text for heading in shown(table).header[-1]] == ["Ours"]
+    assert [heading.text for heading in display_form(table).header[-1]] == ["Ours"]
     assert render_csv(table).count("skipped: theirs isn't on gw1") == 2
 
 
@@ -90,7 +93,7 @@ def test_a_table_of_which_every_cell_is_skipped_is_the_reason() -> None:
 def test_cells_skipped_for_several_reasons_have_their_column() -> None:
     first, second = _skipped("one"), _skipped("another")
     table = _table([*_measured(), first[0], second[1]], *_BOTH)
-    assert shown(table).valueless == ()
+    assert display_form(table).valueless == ()
     assert "---" in render_text(table)
 
 
