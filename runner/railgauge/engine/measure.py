@@ -152,6 +152,10 @@ def _start(
         argv = client_argv(
             engine, case, client.engines, port=port, count=count, terms=terms, deadline=deadline
         )
+    if engine.parallel:  # its launcher, which minds the input of ranks, gets one of its own
+        with naming_lost_host(client.transport.host):
+            process = stack.enter_context(programs.hold(client.transport.start(argv)))
+        return events(RunningProgram(client.transport.host, process), None, patience)
     running = _launch(client, argv, programs, stack, secret)
     return events(running, listening, patience)
 
