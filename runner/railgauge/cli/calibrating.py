@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from railgauge.calibrate.broken_instruments import (
     BROKEN_PAIR_INSTRUMENTS,
     BrokenInstrument,
     broken_check,
+    broken_pair_check,
 )
 from railgauge.calibrate.calibration import calibrate as calibrate_against
 from railgauge.calibrate.calibration import calibrate_pair, chosen_truths
-from railgauge.calibrate.host_pair import ChosenLink, choose_link
+from railgauge.calibrate.host_pair import ChosenLink, choose_link, host_pair
+from railgauge.calibrate.pair_truths import PairMeasurement
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -79,13 +82,9 @@ def _self_test() -> int:
 
 def _pair_self_test(chosen: ChosenLink) -> int:
     """Break the instrument in each of the ways that the counters of a pair of hosts can show."""
-
-    def broken_pair_check(broken: BrokenInstrument) -> CertificateCheck:
-        certificate = calibrate_pair(chosen, [broken.check], _silent, broken.fault)
-        (check,) = (check for check in certificate.checks if check.name == broken.check)
-        return check
-
-    return _judge_broken(BROKEN_PAIR_INSTRUMENTS, broken_pair_check)
+    with host_pair(chosen) as pair:
+        measure = partial(broken_pair_check, measurement=PairMeasurement(pair))
+        return _judge_broken(BROKEN_PAIR_INSTRUMENTS, measure)
 
 
 def _silent(check: CertificateCheck) -> None:
