@@ -36,6 +36,7 @@ BENCHMARKS = {
         "--comparisons 1 --no-confirm --sizes 1 --replications 4 --duration 10ms --baseline-runs 1",
         "alarms:",
     ),
+    "certificates": Smallest("--times 1 --only 'report means'", "root", "iproute2"),
     "check": Smallest("--cases 100 --repeats 1", "check of"),
     "compare": Smallest("--times 1 --cases 40 --no-limits", "3 % slower found"),
     "coverage": Smallest("--batches 1 --series 20 --most 20 --no-limits", "just looking"),
@@ -51,7 +52,7 @@ BENCHMARKS = {
     "mem": Smallest(
         "--rounds 1 --rows 'triad memory 1t' --bytes 1000000 --seconds 0.01", "rail-mem", "likwid"
     ),
-    "mpi": Smallest("--rounds 1 --duration 10 --rows 'MiB, tcp'", "NetPIPE", "netpipe-openmpi"),
+    "mpi": Smallest("--rounds 1 --duration 10 --rows 'MiB, tcp'", "rail-mpi", "netpipe-openmpi"),
     "network": Smallest("--rounds 1 --duration 0.1 --works udp-batch", "rail-udp"),
     "overhead": Smallest("--runs 10 --repeats 1", "bare loop"),
     "page": Smallest("--cases 300 --repeats 1", "open s", "chromium"),
