@@ -41,7 +41,7 @@ from railgauge.report.tables.selection import (
     selector,
 )
 from railgauge.report.tables.spread_sentence import DEPENDENT, dependence
-from railgauge.report.tables.table import Column, Row, Table
+from railgauge.report.tables.table import Column, Row, RowLabel, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.store.records import Series
 
@@ -404,19 +404,7 @@ def _annotate(
     labels = row_labels(
         spec, list(contents.rows), [axes[name] for name in spec.rows], authors_notes
     )
-    maker = CellMaker(spec, columns, marks)
-    rows = []
-    for (key, row), label in zip(contents.rows.items(), labels, strict=True):
-        cells = [
-            maker.cell(
-                column,
-                content,
-                authors_notes.of_cell(key, column.key, column.place),
-                marked=i not in reasons,
-            )
-            for i, (column, content) in enumerate(zip(columns, row, strict=True))
-        ]
-        rows.append(Row(label, tuple(cells), key))
+    rows = _rows(contents, columns, labels, CellMaker(spec, columns, marks), authors_notes, reasons)
     return Table(
         name=spec.name,
         title=visible(spec.title),
@@ -432,6 +420,30 @@ def _annotate(
         grouped=group_level(spec),
         valueless=tuple(reasons),
     )
+
+
+def _rows(
+    contents: _Contents,
+    columns: Sequence[Column],
+    labels: Sequence[tuple[RowLabel, ...]],
+    maker: CellMaker,
+    authors_notes: AuthorsNotes,
+    left_out: Collection[int],
+) -> list[Row]:
+    """Return the rows; cells of the columns `left_out` have no marks."""
+    rows = []
+    for (key, row), label in zip(contents.rows.items(), labels, strict=True):
+        cells = [
+            maker.cell(
+                column,
+                content,
+                authors_notes.of_cell(key, column.key, column.place),
+                marked=i not in left_out,
+            )
+            for i, (column, content) in enumerate(zip(columns, row, strict=True))
+        ]
+        rows.append(Row(label, tuple(cells), key))
+    return rows
 
 
 def _column_name(selected: _Selected, column: Column) -> str:
