@@ -63,6 +63,24 @@ class Intervals:
     omit: int
     columns: Mapping[str, Readings]
 
+    @property
+    def rows(self) -> int:
+        """Return how many intervals the end has that has the most."""
+        return max(len(column.ends) for column in self.columns.values())
+
+    @property
+    def sent(self) -> int:
+        """Return how many bytes, or datagrams, were sent in all."""
+        return self._total("sent_bytes", "sent_packets")
+
+    @property
+    def arrived(self) -> int:
+        """Return how many of them arrived."""
+        return self._total("received_bytes", "received_packets")
+
+    def _total(self, *names: str) -> int:
+        return sum(int(self.columns[name].readings[-1]) for name in names if name in self.columns)
+
 
 def decode(data: bytes) -> Intervals:
     """Return the series in `data`, version RGI1; TraceError when it isn't exactly one."""
