@@ -92,6 +92,14 @@ void intervals_close(struct intervals *intervals, uint64_t now, const uint64_t r
     }
 }
 
+void intervals_divide(struct intervals *intervals, uint64_t now, const uint64_t readings[])
+{
+    uint64_t *end = intervals_omitted(intervals);
+    if (end)
+        memcpy(end, readings, intervals->columns * sizeof *readings);
+    intervals_close(intervals, now, readings);
+}
+
 void intervals_finish(struct intervals *intervals, uint64_t now, const uint64_t readings[])
 {
     if (intervals->length == 0)
@@ -133,6 +141,13 @@ uint64_t *intervals_omitted(const struct intervals *intervals)
 {
     size_t omitted = omitted_count(intervals);
     return omitted ? intervals->readings + (omitted - 1) * intervals->columns : NULL;
+}
+
+void intervals_raise(struct intervals *intervals, bool from_end, size_t column, uint64_t amount)
+{
+    size_t omitted = omitted_count(intervals);
+    for (size_t i = omitted - (from_end && omitted > 0); i < intervals->count; i++)
+        intervals->readings[i * intervals->columns + column] += amount;
 }
 
 static void put_columns(struct byte_sink *sink, const struct intervals *intervals)

@@ -52,6 +52,9 @@ void intervals_begin(struct intervals *intervals, uint64_t origin);
 /* All that are over by now end with these readings. */
 void intervals_close(struct intervals *intervals, uint64_t now, const uint64_t readings[]);
 
+/* So does the omitted part, and after that what is over by now. */
+void intervals_divide(struct intervals *intervals, uint64_t now, const uint64_t readings[]);
+
 /* The last one ends, too. There is one after the omitted part. */
 void intervals_finish(struct intervals *intervals, uint64_t now, const uint64_t readings[]);
 
@@ -60,6 +63,9 @@ void intervals_add(struct intervals *sum, const struct intervals *flow);
 
 /* When an interval ended, in ns from origin. */
 uint64_t intervals_end(const struct intervals *intervals, size_t index);
+
+/* Adds to a column's readings, at the end of the omitted part or only from then on. */
+void intervals_raise(struct intervals *intervals, bool from_end, size_t column, uint64_t amount);
 
 /* The row of readings at the end; and at that of the omitted part: NULL if nothing was omitted. */
 uint64_t *intervals_last(const struct intervals *intervals);

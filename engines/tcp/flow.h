@@ -30,6 +30,7 @@ struct sender {
     uint64_t omit;     /* ns, before */
     uint64_t count_from, stop; /* moments */
     uint64_t bytes, messages; /* all */
+    uint64_t newest;          /* bytes of the call that has just ended */
     uint64_t omitted, omitted_messages; /* of those, before what counts */
     struct usage omitted_usage;
     struct tcp_state before; /* of the connection, when that began */

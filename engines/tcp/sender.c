@@ -107,7 +107,7 @@ void set_senders(struct sender *senders, const struct launch *launch, const int 
         senders[i].share = share_of_count(launch, trial, i);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].omit = seconds_ns(trial->omit);
-        senders[i].bytes = senders[i].messages = 0;
+        senders[i].bytes = senders[i].messages = senders[i].newest = 0;
         senders[i].omitted = senders[i].omitted_messages = 0;
         senders[i].omitted_usage = (struct usage){0};
         senders[i].before = (struct tcp_state){0};
@@ -220,9 +220,13 @@ static uint64_t look(struct sender *s, struct pace *pace, uint64_t now, bool mid
         struct tcp_state state = read_tcp_state(s->writer.fd);
         uint64_t readings[COLUMNS];
         read_flow(s, &state, readings);
-        intervals_close(&s->intervals, now, readings);
-        if (begins)
+        readings[0] -= s->newest;
+        intervals_close(&s->intervals, begins ? s->count_from : now, readings);
+        if (begins) {
             begin_to_count(s, pace, now, midway, &state);
+            readings[0] = s->bytes;
+            intervals_divide(&s->intervals, now, readings);
+        }
     }
     return next_look(s, now);
 }
@@ -274,10 +278,12 @@ void send_flow(void *share)
         now = now_ns();
         if (step <= 0) {
             wait_for_room(s, error, progress);
+            s->newest = 0;
             continue;
         }
         progress = now;
         last = (size_t)step;
+        s->newest = last;
         s->bytes += last;
         at += last;
         if (at < size)

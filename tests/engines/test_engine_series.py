@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from tests.support.between import Between
+from tests.support.stream_peer import StreamClient, datagram
 from tests.support.wire import Wire
 
 from railgauge.base.intervals import Intervals, decode, encode
 
+OMITTED = 1 << 63  # marks a number of the omitted part
 TCP = ("--congestion=system", "--series=10ms", "--duration=60ms")
 
 
@@ -55,6 +57,40 @@ def test_tcp_counts_in_intervals_what_it_counts_in_all(engines, threads: int, om
         elapsed = metrics["server_elapsed"] + series.omit / 1e9
         assert ends[-1] / 1e9 >= elapsed - 1e-6  # the first that counts may come later than due
         assert (ends[1:] >= ends[:-1]).all()
+
+
+@pytest.mark.parametrize("options", [(), ("--rate=80Mbit/s", "--threads=2"), ("--omit=25ms",)])
+def test_udp_counts_in_intervals_what_it_counts_in_all(engines, options) -> None:
+    given = ("--series=10ms", "--duration=60ms", "--sockbuf=4KiB", *options)
+    for metrics, series in _series(engines.client(engines.server("udp"), *given)):
+        assert {*series.columns} == {"sent_packets", "received_packets", "lost_packets"}
+        before = metrics.get("omitted_sent_packets", 0), metrics.get("omitted_lost_packets", 0)
+        assert _sums(series, "sent_packets") == (before[0], metrics["sent_packets"])
+        assert _sums(series, "lost_packets") == (before[1], metrics["lost_packets"])
+        received = (before[0] - before[1], metrics["received_packets"])
+        assert _sums(series, "received_packets") == received
+
+
+def test_what_was_lost_stands_where_its_successor_arrived(engines) -> None:
+    """A late datagram takes its loss back; what never comes is lost at the end."""
+    client = StreamClient(engines.server("udp").port, datagram=100, series=0.001, omit=0.001)
+    client.start(count=8)
+    (stream,) = client.sockets
+    for number in (OMITTED, OMITTED + 3, 0, 1, 5, 3):
+        stream.send(datagram(number))
+    _, result = client.end(8)
+    assert (result["received"], result["omitted"]) == ("4", "200")
+    series = decode(client.trace(int(result["trace_bytes"])))
+    assert _sums(series, "received_packets") == (2, 4)
+    assert _sums(series, "lost_packets") == (2, 4)  # the client knows of omitted ones at the end
+
+
+def test_a_slow_sender_s_datagrams_stand_where_they_were_sent(engines) -> None:
+    options = ("--series=10ms", "--duration=100ms", "--wait=25ms", "--datagram=100")
+    for _, series in _series(engines.client(engines.server("udp"), *options, count=1)):
+        column = series.columns["sent_packets"]
+        assert column.readings[0] == 1
+        assert column.counts[-1] <= 1
 
 
 def test_a_series_goes_on_until_everything_is_there(engines) -> None:
