@@ -106,6 +106,6 @@ def test_a_case_s_page_shows_each_end_s_part() -> None:
     assert [figure.y for figure in client] == ["µs", "KiB", "retransmits an interval"]
     (points,) = client[0].quantities
     assert len(points.sound) == len(points.suspect) == 1
-    assert points.sound[0][:, 1].tolist() == pytest.approx([200, 900, 250, 250, 250])
+    assert points.sound[0][:, 1].tolist() == pytest.approx([200, 900, 250, 250])
     assert len(list(series_timelines(series_case(), "client and server", ends))) == 4
     assert RTT.column(udp_series()) is None
