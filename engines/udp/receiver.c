@@ -497,27 +497,40 @@ static struct span whole_span(const struct receiver_group *group)
     return span;
 }
 
-/* From where the first of them had caught up: without what lay there then, of which a stream that
- * began later had one datagram itself. The whole span if not half of all came after that. */
-static struct span timed_span(const struct receiver_group *group, uint64_t received)
+/* The stream whose receiver had caught up first; NULL if one that has datagrams never had. */
+static const struct receiver *first_to_catch_up(const struct receiver_group *group)
 {
-    struct span whole = whole_span(group), span = whole;
-    span.begin = span.first_sent = UINT64_MAX;
-    span.before = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        const struct receiver *receiver = group->receivers[i];
-        if (receiver->first_at && receiver->caught_up_at == 0)
-            return whole;
-        if (receiver->first_at && receiver->caught_up_at < span.begin)
-            span.begin = receiver->caught_up_at;
-    }
+    const struct receiver *first = NULL;
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
         if (receiver->first_at == 0)
             continue;
-        span.before += receiver->at_catch_up - (receiver->first_at > span.begin ? 1 : 0);
-        if (receiver->catch_up_sent < span.first_sent)
-            span.first_sent = receiver->catch_up_sent;
+        if (receiver->caught_up_at == 0)
+            return NULL;
+        if (first == NULL || receiver->caught_up_at < first->caught_up_at)
+            first = receiver;
+    }
+    return first;
+}
+
+/* From where the first of them had caught up. Of another stream, which was looked at later, as many
+ * datagrams may have come before as of that one, or none if they were sent later than those. The
+ * whole span if not half of all came after it. */
+static struct span timed_span(const struct receiver_group *group, uint64_t received)
+{
+    struct span whole = whole_span(group), span = whole;
+    const struct receiver *first = first_to_catch_up(group);
+    if (first == NULL)
+        return whole;
+    span.begin = first->caught_up_at;
+    span.first_sent = first->catch_up_sent;
+    span.before = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
+        if (receiver->first_at > span.begin && receiver->first_sent >= first->catch_up_sent)
+            continue;
+        span.before += receiver->at_catch_up < first->at_catch_up ? receiver->at_catch_up
+                                                                  : first->at_catch_up;
     }
     return span.before <= received / 2 ? span : whole;
 }

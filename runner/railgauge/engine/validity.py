@@ -126,8 +126,8 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `untimed_bytes` of a stream that doesn't say: what its first read can take. Without `omit` nothing
-    was omitted.
+    `untimed_bytes` of a stream that doesn't say so: what its first read can take. Without `omit`
+    nothing was omitted.
     """
     return {
         **dict.fromkeys(("omitted_sent_bytes", "omitted_received_bytes"), 0),
