@@ -13,20 +13,20 @@ from railgauge.plan.catalogue import EngineInfo
 class TraceParts:
     """What has come so far of the next replication's trace, of a launch of `case`.
 
-    Whatever is no trace, or none that was asked for, is an EngineError `contract`.
+    Whatever is no trace, or none that was wanted_records for, is an EngineError `contract`.
     """
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
         # Somebody else's program may call anything a trace.
-        asked = [
+        wanted_records = [
             name
             for name in ("trace", "series")
             if engine.program is None
             and engine.has_effect(name, case.parameters)
             and float(case.parameters.get(name, 0)) > 0
         ]
-        self._expected = bool(asked)
-        self._decode = intervals.decode if "series" in asked else decode
+        self._expected = bool(wanted_records)
+        self._decode = intervals.decode if "series" in wanted_records else decode
         self._engine = engine.name
         self._number = 0
         self._parts: list[bytes] = []
@@ -35,7 +35,7 @@ class TraceParts:
     def add(self, event: Traced) -> None:
         """Add a piece, which has to be the next one of the same replication."""
         if not self._expected:
-            raise self._broken("sent a trace that nobody asked for")
+            raise self._broken("sent a trace that nobody wanted_records for")
         if not self._parts:
             self._number = event.replication
         if event.replication != self._number or event.part != len(self._parts):

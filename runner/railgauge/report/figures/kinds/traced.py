@@ -76,8 +76,8 @@ def lacking(
 
 def _is_traced(parameter: str, case: Case) -> bool:
     """Return whether `case` asks for a trace; a program on one host may call anything a trace."""
-    asked = case.parameters.get(parameter)
-    return case.server is not None and isinstance(asked, int | float) and asked > 0
+    amount = case.parameters.get(parameter)
+    return case.server is not None and isinstance(amount, int | float) and amount > 0
 
 
 def columns(label: str, trace: StoredTrace) -> tuple[Value, ...]:
