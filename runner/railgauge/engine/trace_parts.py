@@ -13,7 +13,7 @@ from railgauge.plan.catalogue import EngineInfo
 class TraceParts:
     """What has come so far of the next replication's trace, of a launch of `case`.
 
-    Whatever is no trace, or none that was wanted_records for, is an EngineError `contract`.
+    Whatever is no trace, or none that was asked for, is an EngineError `contract`.
     """
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
@@ -35,7 +35,7 @@ class TraceParts:
     def add(self, event: Traced) -> None:
         """Add a piece, which has to be the next one of the same replication."""
         if not self._expected:
-            raise self._broken("sent a trace that nobody wanted_records for")
+            raise self._broken("sent a trace that nobody asked for")
         if not self._parts:
             self._number = event.replication
         if event.replication != self._number or event.part != len(self._parts):
