@@ -83,7 +83,7 @@ def test_a_series_of_udp_shows_losses(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_quantity_that_an_engine_does_not_have_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no lost packets, as it is of engine tcp"):
+    with pytest.raises(InputError, match="has no lost packets, but sent bytes"):
         _draw(store, store_series(store, tcp_series()), tmp_path / "f", "loss_series")
 
 

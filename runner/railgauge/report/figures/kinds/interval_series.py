@@ -105,13 +105,7 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
         for line in lines:
             (stored,) = line.members
             series = store.intervals(stored)
-            column = quantity.column(series)
-            if column is None:
-                raise InputError(
-                    f"figure {figure.name!r}: the series of {line.label!r} has no"
-                    f" {quantity.columns[0].replace('_', ' ')}, as it is of engine"
-                    f" {stored.case.engine}: narrow 'select'"
-                )
+            column = _required(figure, line.label, quantity, series)
             drawn.append((line.label, stored, series, quantity.steps(series, stored.case)))
             if len(column.ends) > len(drawn[-1][3]) + 1:
                 notes.append(f"{line.label}: several intervals are drawn as one.")
@@ -140,6 +134,19 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
 
     rules = AxisRules(unit=quantity.unit)
     return traced.kind_of_traces(draw, x=AxisRules(unit="s"), y=rules, parameter="series")
+
+
+def _required(
+    figure: FigureSpec, label: str, quantity: IntervalQuantity, series: Intervals
+) -> Readings:
+    column = quantity.column(series)
+    if column is None:
+        raise InputError(
+            f"figure {figure.name!r}: the series of {label!r} has no"
+            f" {quantity.columns[0].replace('_', ' ')}, but"
+            f" {', '.join(series.columns).replace('_', ' ')}: narrow 'select'"
+        )
+    return column
 
 
 def _csv_name(quantity: IntervalQuantity) -> str:
