@@ -51,7 +51,7 @@ BENCHMARKS = {
     "mem": Smallest(
         "--rounds 1 --rows 'triad memory 1t' --bytes 1000000 --seconds 0.01", "rail-mem", "likwid"
     ),
-    "mpi": Smallest("--rounds 1 --duration 10 --rows 'MiB, tcp'", "NetPIPE", "netpipe-openmpi"),
+    "mpi": Smallest("--rounds 1 --duration 10 --rows 'MiB, tcp'", "rail-mpi", "netpipe-openmpi"),
     "network": Smallest("--rounds 1 --duration 0.1 --works udp-batch", "rail-udp"),
     "overhead": Smallest("--runs 10 --repeats 1", "bare loop"),
     "page": Smallest("--cases 300 --repeats 1", "open s", "chromium"),

@@ -1,14 +1,16 @@
-"""rail-mpi side by side with NetPIPE (NPopenmpi) on the same two ranks of this machine.
+"""rail-mpi side by side with NetPIPE (NPopenmpi) and OSU's osu_bw on two ranks of this machine.
 
 Each round runs both once for every row, in turn and in changing order, so that what disturbs the
 machine disturbs both. Both are started by the same mpirun over the same transport, rank 0 on one
 CPU and rank 1 on another; rail-mpi is built with the mpicc beside that mpirun. NetPIPE prints half
 of the mean round trip; rail-mpi's mean is taken for the comparison, though its own `latency` is
-half of the median.
+half of the median. A ratio is the median of the rounds' own, above 1 where ours is better.
 
-    python -m benchmarks.mpi [--rounds 7] [--rows WORD] [--duration 700] [--json]
+    python -m benchmarks.mpi [--rounds 7] [--rows WORD] [--duration 700] [--json] [--osu OSU_BW]
 
-NetPIPE comes with the system's Open MPI (Debian: netpipe-openmpi, libopenmpi-dev).
+NetPIPE comes with the system's Open MPI (Debian: netpipe-openmpi, libopenmpi-dev). The OSU
+micro-benchmarks aren't in Debian: --osu names an osu_bw built with the same mpicc, and without it
+its rows are left out. It receives all messages into one buffer, as ours do with buffers: reuse.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
 SECONDS = 60
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 DURATION = 700  # ms
+SHARED = "self,vader"
 
 
 @dataclass
@@ -41,7 +44,9 @@ class Row:
     size: int
     btl: str
     stream: bool
-    repeats: int  # NetPIPE's, for about as long as rail-mpi measures by default
+    repeats: int  # the other's, for about as long as rail-mpi measures by default
+    buffers: str = ""  # beside osu_bw: how rail-mpi receives
+    goal: float | None = None  # of the ratio
     ours: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
 
@@ -55,13 +60,18 @@ class Row:
     @property
     def ratio(self) -> float:
         """Ours against theirs, above 1 where ours is better."""
-        ours, theirs = statistics.median(self.ours), statistics.median(self.theirs)
-        return ours / theirs if self.unit == "Gbit/s" else theirs / ours
+        pairs = zip(self.ours, self.theirs, strict=True)
+        return statistics.median(a / b if self.unit == "Gbit/s" else b / a for a, b in pairs)
 
 
-def rows() -> list[Row]:
+def rows(osu: str) -> list[Row]:
     found = []
-    for label, btl in (("shared memory", "self,vader"), ("tcp", "self,tcp")):
+    for buffers, goal in (("reuse", 0.97), ("rotate", None)) if osu else ():
+        found += [
+            Row(f"{mib} MiB, {buffers}, osu_bw", mib << 20, SHARED, True, 128 // mib, buffers, goal)
+            for mib in (1, 4)
+        ]
+    for label, btl in (("shared memory", SHARED), ("tcp", "self,tcp")):
         found += [
             Row(f"latency 8 B, {label}", 8, btl, False, 700_000 if "vader" in btl else 80_000),
             Row(f"latency 4 KiB, {label}", 4096, btl, False, 200_000 if "vader" in btl else 40_000),
@@ -96,6 +106,7 @@ def ours(row: Row, program: Path, duration: int) -> float:
         "--warmup=100ms",
         "--replications=1",
         "--json",
+        *(["--blocking=false", f"--buffers={row.buffers}"] if row.buffers else []),
     ]
     text = run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "none", str(program), *options])
     events = [json.loads(line) for line in text.splitlines()]
@@ -108,9 +119,14 @@ def ours(row: Row, program: Path, duration: int) -> float:
     return row.size * 8 / half if row.unit == "Gbit/s" else half
 
 
-def theirs(row: Row, folder: Path, duration: int) -> float:
+def theirs(row: Row, folder: Path, duration: int, osu: str) -> float:
     out = folder / "netpipe.out"
     size, repeats = str(row.size), str(max(1, row.repeats * duration // DURATION))
+    if row.buffers:
+        bound = ["--bind-to", "core", "--mca", "pml", "ob1", "--mca", "btl", row.btl]
+        sizes = ["-m", f"{size}:{size}", "-i", repeats, "-x", "2"]
+        text = run([f"{MPI}/mpirun", "-n", "2", *bound, osu, *sizes])
+        return float(text.split()[-1]) * 8e6
     options = ["-l", size, "-u", size, "-p", "0", "-n", repeats, "-o", str(out)]
     if row.stream:
         options.insert(0, "-s")
@@ -126,17 +142,18 @@ def main() -> None:
     parser.add_argument("--rows", default="", help="only rows whose name has this word")
     parser.add_argument("--duration", type=int, default=DURATION, help="in ms")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--osu", default="", help="an osu_bw of the system's Open MPI")
     arguments = parser.parse_args()
     for program in ("NPopenmpi", f"{MPI}/mpirun", f"{MPI}/mpicc"):
         need(shutil.which(program), f"{program} (Debian: netpipe-openmpi, libopenmpi-dev)")
-    table = [row for row in rows() if arguments.rows in row.name]
+    table = [row for row in rows(arguments.osu) if arguments.rows in row.name]
     duration = arguments.duration
     program = engines(str(MPI.parent)) / "rail-mpi"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         contenders: list[Callable[[Row], None]] = [
             lambda row: row.ours.append(ours(row, program, duration)),
-            lambda row: row.theirs.append(theirs(row, folder, duration)),
+            lambda row: row.theirs.append(theirs(row, folder, duration, arguments.osu)),
         ]
         for number in range(arguments.rounds):
             for row in table:
@@ -149,13 +166,13 @@ def show(table: list[Row], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([{**vars(row), "ratio": row.ratio} for row in table], indent=2))
         return
-    print(f"{'':32} {'rail-mpi':>10} {'NetPIPE':>10}         ratio  spread")
+    print(f"{'':32} {'rail-mpi':>10} {'other':>10}         ratio  spread    goal")
     for row in table:
         mine, other = statistics.median(row.ours), statistics.median(row.theirs)
         spread = (max(row.ours) - min(row.ours)) / mine
         print(
             f"{row.name:32} {row.shown(mine):10.3f} {row.shown(other):10.3f} {row.unit:6} "
-            f"{row.ratio:7.3f} {spread:7.1%}"
+            f"{row.ratio:7.3f} {spread:7.1%} {row.goal or '':>7}"
         )
 
 

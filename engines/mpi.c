@@ -51,9 +51,15 @@ static const struct parameter parameters[] = {
      "flight. Collective operations: true: MPI_Bcast ...; false: MPI_Ibcast ... and MPI_Wait, and "
      "how much of them overlaps with a computation (overlap)"},
     {"window", INT, "64", 1, 4096, NULL, STREAMS "|matrix|" ONE_SIDED, "osu_bw -W; osu_put_bw -W",
-     "messages in flight if not blocking, in multi_pair and in the matrix's streams; each has a "
-     "receive buffer of its own; put and get: operations that one flush completes; buffered sends: "
-     "messages that MPI's buffer has room for; ready sends: receives posted ahead"},
+     "messages in flight if not blocking, in multi_pair and in the matrix's streams; put and "
+     "get: operations that one flush completes; buffered sends: messages that MPI's buffer has room "
+     "for; ready sends: receives posted ahead"},
+    {"buffers", CHOICE, "rotate", 0, 0, "rotate|reuse", STREAMS, "osu_bw: reuse",
+     "rotate: each message in flight has a receive buffer of its own, as programs do that read what "
+     "they receive; reuse: all have the same one, which MPI allows only as nobody looks at it in "
+     "between, and which stays in the receiver's cache: faster where window messages do not fit "
+     "there",
+     .implied = true},
     {"send", CHOICE, "standard", 0, 0, SEND_KINDS, STREAMS "|latency", NULL,
      "what sends: standard: MPI_Send, MPI_Isend; synchronous: MPI_Ssend, MPI_Issend, done when the "
      "other side receives; buffered: MPI_Bsend, MPI_Ibsend, by way of a buffer attached to MPI, "

@@ -88,8 +88,8 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
      "network throughput, client to server: unique payload bits that reached the receiver after "
-     "the first datagram of all (with gro: first call), over the time between the arrivals of the "
-     "first and the last datagram, which is taken for no less than that between their sends",
+     "untimed_bytes, over the time from then to the arrival of the last datagram, which is taken "
+     "for no less than that between their sends",
      "network Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",
@@ -102,6 +102,10 @@ static const struct metric metrics[] = {
      "different datagrams the server received; those that came together with gro counted each",
      "received", 1, 0, .kind = KIND_COUNT},
     {"received_bytes", "B", "neither", STREAMS, "payload bytes of those", NULL, 1, 0},
+    {"untimed_bytes", "B", "neither", STREAMS,
+     "of received_bytes, what had come when the receiver had taken all that lay there for the first "
+     "time: the first datagram, and more where it got its CPU late; the first datagram (with gro or "
+     "omit: call) alone where that would be more than half", NULL, 1, 0},
     {"lost_packets", "", "lower", SERVED,
      "streams: sent less received, the last ones included; latency: round trips without an answer "
      "within 1 s, which count as longer than any in percentiles: one that falls among them is "
@@ -140,6 +144,8 @@ static const struct metric metrics[] = {
      "different datagrams the client received", "rev received", 1, 0, .kind = KIND_COUNT},
     {"reverse_received_bytes", "B", "neither", "bidirectional", "payload bytes of those", NULL, 1,
      0},
+    {"reverse_untimed_bytes", "B", "neither", "bidirectional",
+     "as untimed_bytes, of what the client received", NULL, 1, 0},
     {"reverse_lost_packets", "", "lower", "bidirectional",
      "datagrams the server sent less those the client received", "rev lost", 1, 0,
      .kind = KIND_COUNT},

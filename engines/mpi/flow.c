@@ -3,6 +3,7 @@
 #include "../lib/parameters.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool is_persistent(const struct launch *launch)
 {
@@ -48,7 +49,8 @@ void ring_open(struct ring *ring, struct buffers *buffers, const struct launch *
         .ahead = plan->ahead,
         .first_limit = UINT64_MAX,
     };
-    buffers_open(buffers, size_of(launch, "size"), ring->ahead);
+    bool reuse = strcmp(text_of(launch, "buffers"), "reuse") == 0;
+    buffers_open(buffers, size_of(launch, "size"), reuse ? 1 : ring->ahead);
     ring->sends = ring->window ? requests(ring->window) : NULL;
     ring->receives = ring->ahead ? requests(ring->ahead) : NULL;
     if (is_persistent(launch))

@@ -29,10 +29,10 @@ struct budget budget_begin(const struct attempt *attempt, uint64_t ahead);
 /* How many messages come before the clock is to be asked again; 0: only the last one does. */
 uint64_t budget_next(struct budget *budget);
 
-/* Buffers for a window of messages each way; both ranks have both. */
+/* What messages are sent from, and received into; both ranks have both. */
 struct buffers {
     size_t size;   /* of a message */
-    size_t window; /* receive buffers, at least one; there is one to send from */
+    size_t window; /* receive buffers, taken in turn, at least one; there is one to send from */
     unsigned char *out, *in;
     size_t stride; /* from one receive buffer to the next */
 };

@@ -1,5 +1,6 @@
 #include "receiver.h"
 
+#include "drops.h"
 #include "header.h"
 #include "stamps.h"
 
@@ -9,7 +10,6 @@
 #include "../lib/sequence.h"
 
 #include <errno.h>
-#include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/udp.h>
 #include <poll.h>
@@ -35,7 +35,7 @@ struct receiver {
     uint64_t token;
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
     bool nonblocking;
-    unsigned int width, segments; /* taken in one call; datagrams that the sender hands over in one */
+    unsigned int width;     /* taken in one call */
     bool adapts, polls;     /* receive: adaptive, poll */
     int looks;              /* before it sleeps */
     int sleeps;             /* without having looked */
@@ -48,10 +48,9 @@ struct receiver {
     uint64_t first_sent, last_sent; /* by the sender's clock; 0: they don't say */
     uint64_t longest_gap;           /* from one arrival to the next */
     _Atomic uint64_t quiet_since;
-    uint32_t drops; /* of the socket, before the replication */
-    uint64_t largest;           /* GRO: datagrams in the largest message */
-    uint64_t odd, odd_end;      /* GRO: messages that weren't one of the sender's calls; where the
-                                 * last of them ended */
+    uint64_t caught_up_at;          /* when nothing more was there to take for the first time; 0: never */
+    uint64_t at_catch_up, catch_up_sent; /* datagrams until then; the newest one's first_sent */
+    struct drops drops;
     struct mmsghdr messages[RECEIVE_BATCH];
     struct iovec parts[RECEIVE_BATCH][2];
     unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
@@ -61,18 +60,6 @@ struct receiver {
     } control[RECEIVE_BATCH];
     _Alignas(4096) unsigned char space[GRO_BATCH * GRO_SIZE];
 };
-
-/* How many buffers the kernel has dropped at this socket since it was opened: datagrams, but with
- * GRO each of any number of them. */
-static uint32_t socket_drops(int fd)
-{
-    uint32_t counters[SK_MEMINFO_VARS] = {0};
-    socklen_t length = sizeof counters;
-    if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &length) != 0)
-        fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later tell them: %s",
-             strerror(errno));
-    return counters[SK_MEMINFO_DROPS];
-}
 
 /* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
  * payload that nobody reads, a byte more of which shows a datagram that is too long. */
@@ -106,9 +93,6 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->notes = receiver->gro || (group->trace && !by_user);
     receiver->nonblocking = int_of(launch, "blocking") == 0;
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
-    receiver->segments = (unsigned int)int_of(launch, "gso");
-    receiver->segments += receiver->segments == 0;
-    receiver->largest = receiver->odd = receiver->odd_end = 0;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
     receiver->polls = strcmp(text_of(launch, "receive"), "poll") == 0;
@@ -119,6 +103,7 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->sleeps = 0;
     receiver->polled = 0;
     receiver->first_at = receiver->with_first = receiver->last_at = 0;
+    receiver->caught_up_at = receiver->at_catch_up = receiver->catch_up_sent = 0;
     receiver->omitted_at = 0;
     receiver->omitted_usage = (struct usage){0};
     receiver->first_sent = receiver->last_sent = receiver->longest_gap = 0;
@@ -130,7 +115,8 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
-    receiver->drops = socket_drops(receiver->fd);
+    uint64_t segments = (uint64_t)int_of(launch, "gso");
+    drops_begin(&receiver->drops, receiver->fd, receiver->gro, segments + (segments == 0));
 }
 
 /* The path's shortest round trip, in ns, as the kernel saw it on the control channel. */
@@ -206,6 +192,20 @@ static int receive_soon(struct receiver *receiver, unsigned int count)
     return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
 }
 
+/* Until nothing more is there: a receiver that gets its CPU late at first finds what came meanwhile,
+ * and the path's rate shows only from here on. */
+static int catch_up(struct receiver *receiver, unsigned int count)
+{
+    uint64_t asked_at = now_ns();
+    int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
+    if (received < 0 && errno == EAGAIN) {
+        receiver->caught_up_at = asked_at;
+        receiver->at_catch_up = receiver->sequence.unique;
+        receiver->catch_up_sent = receiver->last_sent;
+    }
+    return received;
+}
+
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
@@ -214,6 +214,11 @@ static int receive_call(struct receiver *receiver)
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
+    if (receiver->first_at && receiver->caught_up_at == 0) {
+        int received = catch_up(receiver, count);
+        if (received >= 0 || errno != EAGAIN)
+            return received;
+    }
     return receive_soon(receiver, count);
 }
 
@@ -261,20 +266,6 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
     return sequence_add(&receiver->sequence, number);
 }
 
-/* Is a message exactly what the sender handed over in one call? The last call may be a short one. */
-static void note_shape(struct receiver *receiver, const unsigned char *packet, size_t length)
-{
-    uint64_t number, count = length / receiver->size;
-    if (!header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number) ||
-        number & OMITTED_FLAG)
-        return;
-    receiver->largest = count > receiver->largest ? count : receiver->largest;
-    if (count == receiver->segments && (count == 1 || number % count == 0))
-        return;
-    receiver->odd += count < receiver->segments && number % receiver->segments == 0 ? 1 : 2;
-    receiver->odd_end = number + count;
-}
-
 /* The datagrams of one message; the last new one of them, or NULL. */
 static const unsigned char *take_message(struct receiver *receiver, unsigned int i, uint64_t at)
 {
@@ -282,10 +273,13 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
     const unsigned char *packet =
         receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
     const unsigned char *newest = NULL;
+    uint64_t number;
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
-    if (receiver->gro && step == receiver->size)
-        note_shape(receiver, packet, length);
+    if (receiver->gro && step == receiver->size &&
+        header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number) &&
+        !(number & OMITTED_FLAG))
+        drops_note_message(&receiver->drops, number, length / step);
     for (; length > 0; packet += step, length -= step) {
         if (step > length)
             step = length;
@@ -312,7 +306,7 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         if (receiver->group->trial->omit > 0) {
             usage_end(&receiver->omitted_usage);
             receiver->polled = 0;
-            receiver->drops = socket_drops(receiver->fd);
+            drops_begin_again(&receiver->drops);
         }
         receiver->first_at = now;
         receiver->first_sent = receiver->last_sent;
@@ -417,40 +411,18 @@ uint64_t receiver_group_quiet(const struct receiver_group *group)
     return now > since ? now - since : 0;
 }
 
-/* Datagrams dropped at the socket; false where that can't be known. With GRO the kernel counts
- * buffers, which were all alike if everything that arrived was: of one datagram each, or each
- * exactly one of the sender's calls. */
-static bool stream_drops(const struct receiver *receiver, uint64_t *drops)
-{
-    uint64_t sent = receiver->group->sent[receiver->number];
-    uint64_t lost = sent - receiver->sequence.unique, calls = receiver->segments;
-    bool last_is_short = receiver->odd == 1 && receiver->odd_end == sent;
-    *drops = (uint32_t)(socket_drops(receiver->fd) - receiver->drops);
-    /* A buffer holds a datagram or more: if they are as many, it was one each. */
-    if (!receiver->gro || *drops == 0 || *drops == lost || receiver->largest == 1)
-        return true;
-    if (receiver->largest == 0 || (receiver->odd > 0 && !last_is_short))
-        return false;
-    if (*drops == (lost + calls - 1) / calls) { /* every call that is missing */
-        *drops = lost;
-        return true;
-    }
-    *drops *= calls;
-    return *drops <= lost && lost % calls == 0; /* else the short one is missing, nobody knows where */
-}
-
 static void add_stream(const struct receiver *receiver, struct reception *sum)
 {
     const struct sequence *sequence = &receiver->sequence;
-    uint64_t drops;
-    if (sequence->next > receiver->group->sent[receiver->number])
+    uint64_t drops, sent = receiver->group->sent[receiver->number];
+    if (sequence->next > sent)
         fail(BAD_PEER, "a datagram arrived that was never sent");
     sum->received += sequence->unique;
     sum->duplicates += sequence->duplicates;
     sum->reordered += sequence->reordered;
     sum->arrived += sequence->unique + sequence->duplicates + sequence->too_late;
     sum->polled += ns_seconds(receiver->polled);
-    sum->drops_known &= stream_drops(receiver, &drops);
+    sum->drops_known &= drops_count(&receiver->drops, sent, sent - sequence->unique, &drops);
     sum->drops += drops;
 }
 
@@ -465,98 +437,96 @@ static void add_omitted_part(const struct receiver *receiver, struct reception *
     omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
 }
 
-/* A receiver that gets its CPU late finds a full buffer, and would time how fast it empties it: but
- * datagrams don't come faster than they were sent. first_sent, last_sent: of those that came first
- * and last. */
-static double span(const struct receiver_group *group, uint64_t first, uint64_t last,
-                   uint64_t first_sent, uint64_t last_sent)
+/* Where time begins and ends, over all streams, and what came until it began. */
+struct span {
+    uint64_t begin, end;            /* ns */
+    uint64_t first_sent, last_sent; /* likewise, by the sender's clock */
+    uint64_t before;                /* datagrams */
+};
+
+/* From the first arrival to the last one. */
+static struct span whole_span(const struct receiver_group *group)
 {
-    uint64_t sending = last_sent - first_sent;
-    bool believed = !is_stamped(group->launch) && sending < last - group->prepared_at;
-    return ns_seconds(believed && sending > last - first ? sending : last - first);
+    struct span span = {.begin = UINT64_MAX, .first_sent = UINT64_MAX};
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
+        if (receiver->first_at == 0)
+            continue;
+        if (receiver->first_at < span.begin) {
+            span.begin = receiver->first_at;
+            span.before = receiver->with_first;
+        }
+        if (receiver->last_at > span.end)
+            span.end = receiver->last_at;
+        if (receiver->first_sent < span.first_sent)
+            span.first_sent = receiver->first_sent;
+        if (receiver->last_sent > span.last_sent)
+            span.last_sent = receiver->last_sent;
+    }
+    return span;
+}
+
+/* The stream whose receiver had caught up first; NULL if one that has datagrams never had. */
+static const struct receiver *first_to_catch_up(const struct receiver_group *group)
+{
+    const struct receiver *first = NULL;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
+        if (receiver->first_at == 0)
+            continue;
+        if (receiver->caught_up_at == 0)
+            return NULL;
+        if (first == NULL || receiver->caught_up_at < first->caught_up_at)
+            first = receiver;
+    }
+    return first;
+}
+
+/* From where the first of them had caught up. Of another stream, which was looked at later, as many
+ * datagrams may have come before as of that one, or none if they were sent later than those. The
+ * whole span if not half of all came after it. */
+static struct span timed_span(const struct receiver_group *group, uint64_t received)
+{
+    struct span whole = whole_span(group), span = whole;
+    const struct receiver *first = first_to_catch_up(group);
+    if (first == NULL)
+        return whole;
+    span.begin = first->caught_up_at;
+    span.first_sent = first->catch_up_sent;
+    span.before = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        const struct receiver *receiver = group->receivers[i];
+        if (receiver->first_at > span.begin && receiver->first_sent >= first->catch_up_sent)
+            continue;
+        span.before += receiver->at_catch_up < first->at_catch_up ? receiver->at_catch_up
+                                                                  : first->at_catch_up;
+    }
+    return span.before <= received / 2 ? span : whole;
+}
+
+/* A receiver that gets its CPU late finds a full buffer, and would time how fast it empties it: but
+ * datagrams don't come faster than they were sent. */
+static double elapsed(const struct receiver_group *group, const struct span *span)
+{
+    uint64_t sending = span->last_sent - span->first_sent, arriving = span->end - span->begin;
+    bool believed = !is_stamped(group->launch) && sending < span->end - group->prepared_at;
+    return ns_seconds(believed && sending > arriving ? sending : arriving);
 }
 
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)
 {
     struct reception sum = {.drops_known = true};
-    uint64_t first = UINT64_MAX, last = 0, first_sent = UINT64_MAX, last_sent = 0, with_first = 0;
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
         double drain = ns_seconds(drain_time(receiver));
         add_stream(receiver, &sum);
         add_omitted_part(receiver, &sum, usage);
         sum.drain = drain > sum.drain ? drain : sum.drain;
-        if (receiver->first_at == 0)
-            continue;
-        if (receiver->first_at < first) {
-            first = receiver->first_at;
-            with_first = receiver->with_first;
-        }
-        last = receiver->last_at > last ? receiver->last_at : last;
-        first_sent = receiver->first_sent < first_sent ? receiver->first_sent : first_sent;
-        last_sent = receiver->last_sent > last_sent ? receiver->last_sent : last_sent;
     }
     if (sum.received == 0)
         fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
-    sum.timed = sum.received - with_first;
-    sum.elapsed = span(group, first, last, first_sent, last_sent);
+    struct span span = timed_span(group, sum.received);
+    sum.timed = sum.received - span.before;
+    sum.elapsed = elapsed(group, &span);
     return sum;
-}
-
-void add_reception(struct fields *fields, const struct reception *reception)
-{
-    fields_add_number(fields, "received", (double)reception->received);
-    fields_add_number(fields, "timed", (double)reception->timed);
-    fields_add_number(fields, "duplicates", (double)reception->duplicates);
-    fields_add_number(fields, "reordered", (double)reception->reordered);
-    fields_add_number(fields, "polling_time", reception->polled);
-    fields_add_number(fields, "drain_time", reception->drain);
-    if (reception->drops_known)
-        fields_add_number(fields, "drops", (double)reception->drops);
-}
-
-struct reception take_reception(const struct fields *fields, uint64_t sent)
-{
-    char text[VALUE_LIMIT];
-    struct reception reception = {.received = fields_count(fields, "received", (double)sent)};
-    reception.timed = fields_count(fields, "timed", (double)reception.received);
-    reception.duplicates = fields_count(fields, "duplicates", COUNT_LIMIT);
-    reception.reordered = fields_count(fields, "reordered", (double)reception.received);
-    reception.drops_known = fields_find(fields, "drops", text);
-    if (reception.drops_known)
-        reception.drops = fields_count(fields, "drops", COUNT_LIMIT);
-    reception.elapsed = fields_number(fields, "elapsed", 0, 1e9);
-    reception.polled = fields_number(fields, "polling_time", 0, 1e9);
-    reception.drain = fields_number(fields, "drain_time", 0, 1e9);
-    reception.arrived = reception.received + reception.duplicates;
-    return reception;
-}
-
-static void set_prefixed(struct result *result, const char *prefix, const char *name, double value)
-{
-    char full[64];
-    snprintf(full, sizeof full, "%s%s", prefix, name);
-    result_set(result, full, value);
-}
-
-void reception_result(const struct launch *launch, const struct reception *reception,
-                      const char *prefix, uint64_t sent, struct result *result)
-{
-    double size = number_of(launch, "datagram"), received = (double)reception->received;
-    double lost = (double)(sent - reception->received);
-    if (reception->elapsed <= 0 || reception->timed == 0)
-        fail(TOO_SHORT, "only %g datagram%s arrived, and all at once, which has no rate: send more",
-             received, received == 1 ? "" : "s");
-    set_prefixed(result, prefix, "throughput",
-                 (double)reception->timed * size * 8 / reception->elapsed);
-    set_prefixed(result, prefix, "received_packets", received);
-    set_prefixed(result, prefix, "received_bytes", received * size);
-    set_prefixed(result, prefix, "lost_packets", lost);
-    set_prefixed(result, prefix, "loss_rate", lost / (double)sent);
-    if (reception->drops_known)
-        set_prefixed(result, prefix, "receiver_drops", (double)reception->drops);
-    if (header_of(size_of(launch, "datagram")) == COUNTED)
-        return;
-    set_prefixed(result, prefix, "duplicate_packets", (double)reception->duplicates);
-    set_prefixed(result, prefix, "reordered_packets", (double)reception->reordered);
 }

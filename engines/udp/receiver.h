@@ -2,9 +2,9 @@
 #ifndef RAIL_UDP_RECEIVER_H
 #define RAIL_UDP_RECEIVER_H
 
+#include "reception.h"
 #include "udp.h"
 
-#include "../lib/omit.h"
 #include "../lib/team.h"
 #include "../lib/trace.h"
 
@@ -29,20 +29,6 @@ struct receiver_group {
     struct receiver *receivers[MAX_THREADS];
 };
 
-/* What arrived, over all streams. */
-struct reception {
-    uint64_t received;   /* different datagrams */
-    uint64_t timed;      /* of those, what came after the very first call */
-    uint64_t duplicates, reordered;
-    uint64_t drops;      /* datagrams that the socket had no room for */
-    bool drops_known;    /* with GRO they may not be */
-    uint64_t arrived;    /* all of ours, duplicates among them */
-    double elapsed;      /* s, from the first arrival to the last one */
-    struct omitted omitted;
-    double drain;        /* s of silence after which the rest is lost */
-    double polled;       /* s of CPU time spent looking for data in vain */
-};
-
 /* Allocates and prepares, empties the sockets; fill in what stands above `first_arrived` before.
  * first: as for their tasks. */
 void receiver_group_prepare(struct receiver_group *group, bool server, int first);
@@ -59,13 +45,5 @@ uint64_t receiver_group_quiet(const struct receiver_group *group);
 
 /* After the team has ended; the omitted part's CPU time is taken out of usage. Fails if nothing arrived or something was never sent. */
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage);
-
-/* The server's report of it, and back. sent: datagrams sent to it. */
-void add_reception(struct fields *fields, const struct reception *reception);
-struct reception take_reception(const struct fields *fields, uint64_t sent);
-
-/* Sets throughput ... reordered_packets; prefix: "" or "reverse_". */
-void reception_result(const struct launch *launch, const struct reception *reception,
-                      const char *prefix, uint64_t sent, struct result *result);
 
 #endif

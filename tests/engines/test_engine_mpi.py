@@ -52,6 +52,14 @@ def test_exactly_as_many_messages_are_sent_as_asked(
     assert metrics["sent_messages"] == count
 
 
+@pytest.mark.parametrize("mode", ["stream", "bidirectional", "multi_pair"])
+def test_messages_in_flight_may_share_a_receive_buffer(mpi: Mpi, mode: str) -> None:
+    """4096 of their own would be 32 GiB on the receiving rank."""
+    options = ("--window=4096", "--size=8MiB", "--count=3", "--buffers=reuse")
+    blocking = () if mode == "multi_pair" else ("--blocking=false",)
+    assert _only(mpi.run(mode, *blocking, *options))["sent_messages"] == 3
+
+
 def test_both_directions_add_up(mpi: Mpi) -> None:
     metrics = _only(mpi.run("bidirectional", "--size=64KiB"))
     both = metrics["throughput"] + metrics["reverse_throughput"]

@@ -116,7 +116,7 @@ def _rate(
     reasons = [measured.reason]
     if shares and min(shares) < _UNDISTURBED:
         reasons.append(f"other programs left it {min(shares):.0%} of its CPU at times")
-    budget = {"implementation": _IMPLEMENTATION / math.sqrt(3)}
+    budget = {"how two loops differ": _IMPLEMENTATION / math.sqrt(3)}
     return judged(check, values, truths, budget, reasons)
 
 
@@ -155,7 +155,7 @@ def _load(
     if background and max(background) > _OTHERS:
         reasons.append(f"other programs took up to {max(background):.0%} of the CPUs")
     values = measured.values("client_cpu_load_soak" if soak else "client_cpu_load")
-    budget = {"start": _LOAD * _START / _LOAD_SECONDS / math.sqrt(3)}
+    budget = {"the marks around a load": _LOAD * _START / _LOAD_SECONDS / math.sqrt(3)}
     return judged(check, values, truths, budget, reasons)
 
 

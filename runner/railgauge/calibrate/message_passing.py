@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.certificate import CertificateCheck
+from railgauge.calibrate.network import LATE_LOOK
 from railgauge.calibrate.packets import recording
 from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, RigResult, link
 from railgauge.calibrate.truth import Truth
@@ -81,8 +82,8 @@ def _throughput(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     # How late the engine sees a message shows in its answer to the last one.
     delays = [burst.answer * math.sqrt(2) / burst.seconds for burst in streams]
     budget = {
-        "headers": _HEADERS / _MESSAGE / math.sqrt(3),
-        "wake-up": float(np.median(delays)) / math.sqrt(3),
+        "the headers": _HEADERS / _MESSAGE / math.sqrt(3),
+        LATE_LOOK: float(np.median(delays)) / math.sqrt(3),
     }
     return compared(check, values, truths, budget, measured.reason)
 
@@ -100,7 +101,7 @@ def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
         return without_value(check, measured.reason or _differ(len(values), len(trips)))
     truths = [trip.mean for trip in trips]
     delays = [trip.pause / trip.mean for trip in trips]
-    budget = {"wake-up": float(np.mean(delays)) / math.sqrt(3)}
+    budget = {"what passes between two round trips": float(np.mean(delays)) / math.sqrt(3)}
     return compared(check, values, truths, budget, measured.reason)
 
 

@@ -37,6 +37,9 @@ _FRAMING = 14 + 20 + 8 + 24
 # The share of its link's rate that a paced sender takes.
 _FILLED = 0.9
 _THROUGHPUT_LIMITS = {"udp": 0.003, "tcp": 0.01}
+# Parts of what is uncertain of a throughput.
+LATE_LOOK = "how late the engine sees a packet"
+FIRST_LOOK = "what the engine's first look takes in"
 # What TCP may send before the first acknowledgement: ten segments (RFC 6928).
 _INITIAL_WINDOW = 10 * 1460
 # Seconds of its rate that a link of the testbed lets pass at once.
@@ -150,7 +153,7 @@ def _throughput_budget(streams: Sequence[Stream], first_look: float) -> dict[str
     # The engine's first and last look, each up to so much after the kernel's.
     looks = [_WAKE_UP * math.sqrt(2 / 12) / stream.seconds for stream in streams]
     first = [first_look / stream.payload for stream in streams]
-    return {"wake-up": max(looks), "first look": max(first) / math.sqrt(3)}
+    return {LATE_LOOK: max(looks), FIRST_LOOK: max(first) / math.sqrt(3)}
 
 
 def _impaired(pair: Rig, check: CertificateCheck, *, impairment: _Impairment) -> CertificateCheck:
@@ -222,7 +225,11 @@ def trip_budget(measured: RigResult, wake_up: float) -> dict[str, float]:
         max(0.0, elapsed - user - system) / trips
         for elapsed, user, system, trips in zip(*map(measured.values, names), strict=False)
     ]
-    parts = {"polled": _POLLED, "wake-up": wake_up, "lost": statistics.mean(lost or [0.0])}
+    parts = {
+        "the client's clock readings": _POLLED,
+        "how late an idle CPU comes back": wake_up,
+        "the time in which the client had no CPU": statistics.mean(lost or [0.0]),
+    }
     return {name: seconds / math.sqrt(3) for name, seconds in parts.items()}
 
 

@@ -28,7 +28,7 @@ from railgauge.calibrate.interface_counters import (
     frame_length,
     idle_share,
 )
-from railgauge.calibrate.network import trip_budget
+from railgauge.calibrate.network import FIRST_LOOK, LATE_LOOK, trip_budget
 from railgauge.calibrate.packets import recording, timed_round_trips
 from railgauge.calibrate.rig import RigResult
 from railgauge.calibrate.uncertainty import compared, counted, without_value
@@ -220,10 +220,12 @@ def compared_rates(
     truths = [8 * payload / s.seconds for payload, s in zip(payloads, streams, strict=True)]
     wake_up = _WAKE_UP * math.sqrt(2 / 12)
     budget = {
-        "looks": statistics.mean(s.spread / s.seconds for s in streams),
-        "wake-up": max(wake_up / s.seconds for s in streams),
-        "first look": first_look / math.sqrt(3),
-        "foreign": max(foreign.values()) / math.sqrt(3),
+        "the time between two looks at the counters": statistics.mean(
+            s.spread / s.seconds for s in streams
+        ),
+        LATE_LOOK: max(wake_up / s.seconds for s in streams),
+        FIRST_LOOK: first_look / math.sqrt(3),
+        "other traffic": max(foreign.values()) / math.sqrt(3),
     }
     reasons = [run.measured.reason]
     reasons += [

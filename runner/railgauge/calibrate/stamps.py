@@ -176,7 +176,7 @@ def compared_by_datagram(
     errors = (np.concatenate(values) - np.concatenate(truths)) * np.sign(result.error)
     if np.mean(errors > check.limit) >= _MOST:
         return result
-    return replace(result, reason=_reasons(reason, _FEW))
+    return replace(result, reason=_reasons(result.reason, _FEW))
 
 
 def _observe(pair: Rig, host: str, timestamp: str) -> Observation:
@@ -248,12 +248,15 @@ def worst_budget(values: Sequence[_Seconds], truths: Sequence[_Seconds]) -> dict
     standard uncertainty: where stamps have to be the same, a mean would hide a single one.
     """
     errors = np.concatenate(values) - np.concatenate(truths)
-    return {"worst": float(np.abs(errors - errors.mean()).max()) / math.sqrt(3)}
+    return {
+        "the datagram that differs most": float(np.abs(errors - errors.mean()).max()) / math.sqrt(3)
+    }
 
 
 def _gap_budget(clock: ClockRate) -> dict[str, float]:
     """Return the standard uncertainties of a mean gap, in s, that its scatter doesn't show."""
-    return {"clocks": clock.uncertainty * _GAP, "ends": _ENDS / (_COUNT - 1) / math.sqrt(3)}
+    ends = _ENDS / (_COUNT - 1) / math.sqrt(3)
+    return {"the clocks' rates": clock.uncertainty * _GAP, "the first and the last stamp": ends}
 
 
 def _reasons(reason: str, further: str) -> str:

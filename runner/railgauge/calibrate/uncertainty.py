@@ -31,7 +31,8 @@ def compared(
     `budget` are standard uncertainties of the mean difference that repeating doesn't show, each
     under its name, as shares of the truth where the check is relative; how far the differences
     scatter, over the root of their number, is added. With fewer than three pairs that is
-    unknown, and the check stays without a value.
+    unknown, and the check stays without a value. Where too much is uncertain to conclude anything,
+    the reason says what most of it comes from.
     """
     if len(values) < _FEWEST or len(values) != len(truths):
         scarce = f"{len(values)} measurements and {len(truths)} truths"
@@ -40,15 +41,19 @@ def compared(
     if check.relative:
         differences = differences / np.asarray(truths)
     repeatability = float(differences.std(ddof=1)) / math.sqrt(len(values))
-    squares = [repeatability**2, *(part**2 for part in budget.values())]
-    return replace(
+    parts = {"how the replications scatter": repeatability, **budget}
+    result = replace(
         check,
         value=float(np.mean(values)),
         truth=float(np.mean(truths)),
         error=float(differences.mean()),
-        uncertainty=_COVERAGE_FACTOR * math.sqrt(sum(squares)),
+        uncertainty=_COVERAGE_FACTOR * math.hypot(*parts.values()),
         reason=reason,
     )
+    if result.conclusion == "wrong" or (result.uncertainty or 0.0) <= check.limit:
+        return result
+    most = f"mostly {max(parts, key=parts.__getitem__)}"
+    return replace(result, reason=f"{most}; {reason}" if reason else most)
 
 
 def counted(

@@ -28,11 +28,8 @@ _UDP_HEADER = 8
 _LEAST_SEGMENT = 536
 # What belongs to no test: neighbours asking for addresses, the control channel's few segments.
 _SPARE_BYTES = 20_000
-# Bytes that one read of a stream takes at most unless `read` says more, and one of datagrams that
-# the kernel held together; datagrams that come in a call (engines/udp/receiver.c).
+# Bytes that one read of a stream takes at most unless `read` says more.
 _MOST_READ = 1 << 20
-_MOST_HELD = 1 << 16
-_BATCH = 64
 
 
 class Agreement(NamedTuple):
@@ -52,7 +49,7 @@ AGREEMENTS = (
     Agreement("local_throughput * client_elapsed", "=", "8 * sent_bytes"),
     Agreement("throughput * server_elapsed", "<=", "8 * received_bytes"),
     # Time begins with what arrives first.
-    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * most_bytes_at_first"),
+    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * untimed_bytes"),
     Agreement("connection_rate * client_elapsed", "=", "connections"),
     Agreement("throughput * operations", "=", "bytes * iops"),
     Agreement("throughput * sent_messages", "=", "8 * sent_bytes * message_rate"),
@@ -129,18 +126,14 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `most_bytes_at_first`: what the very first read that counts can take. Without `omit` nothing was
-    omitted.
+    `untimed_bytes` of a stream that doesn't say so: what its first read can take. Without `omit`
+    nothing was omitted.
     """
-    at_first = int(parameters.get("read") or _MOST_READ)
-    if "datagram" in parameters:
-        at_first = _MOST_HELD if parameters.get("gro") else int(parameters["datagram"])
-        at_first *= _BATCH if parameters.get("omit") else 1
     return {
         **dict.fromkeys(("omitted_sent_bytes", "omitted_received_bytes"), 0),
+        "untimed_bytes": int(parameters.get("read") or _MOST_READ),
         "8": 8,
         "threads": int(parameters.get("threads", 1)),
-        "most_bytes_at_first": at_first,
     }
 
 

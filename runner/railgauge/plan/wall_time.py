@@ -38,10 +38,12 @@ _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6
 # What was written is brought to the device after each replication.
 _FLUSH_SECONDS = 0.25
-_ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
-# Of what is bounded by a count: a link without a known rate carries that much (bit/s), an answer
-# takes that long (s). A launch that takes longer by this is guessed.
+# Arrays that are made; the order of an array's random places takes as long as one.
+_ARRAYS = {"random": 2, "copy": 2, "scale": 2, "add": 3, "triad": 3}
+# Of what is bounded by a count: a link without a known rate carries that much (bit/s), one within
+# this machine more; an answer takes that long (s). A launch that takes longer by this is guessed.
 _USUAL_RATE = 1e9
+_LOCAL_RATE = 1e10
 _USUAL_ROUND_TRIP = 100e-6
 _SHORT_SECONDS = 1.0
 # A matrix measures so much of each pair, one after another (docs/mpi.md).
@@ -173,7 +175,9 @@ class LaunchTimes:
         if not (engine.has_effect("count", parameters) and parameters.get("count")):
             return 0.0, False
         link = self._link(case)
-        gap = _gap(parameters, (link and link.rate) or _USUAL_RATE)
+        is_far = any(self._is_far(name) for name in (case.client, case.server) if name)
+        rate = (link and link.rate) or (_USUAL_RATE if is_far else _LOCAL_RATE)
+        gap = _gap(parameters, rate)
         if parameters.get("mode") == "latency":
             gap = max(gap, (link and link.rtt) or _USUAL_ROUND_TRIP)
         length = float(parameters["count"]) * gap

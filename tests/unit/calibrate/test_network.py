@@ -9,6 +9,7 @@ import pytest
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.network import exactly_counted, trip_budget
 from railgauge.calibrate.rig import RigResult
+from railgauge.calibrate.uncertainty import compared
 
 CHECK = CertificateCheck("udp lost datagrams", "udp", "", 0.0, relative=False)
 NO_DROPS = {"overflowed": 0, "unread": 0, "at the receiver": 0, "not counted by the relay": 0}
@@ -48,5 +49,20 @@ def test_a_replication_that_failed_makes_no_instrument_wrong() -> None:
 def test_time_that_a_polling_client_had_no_cpu_is_uncertain() -> None:
     times = {"client_elapsed": [1.0], "client_user_time": [0.5], "client_system_time": [0.3]}
     budget = trip_budget(RigResult(times | {"round_trips": [100.0]}, ()), 1e-4)
-    assert budget["lost"] == pytest.approx(0.2 / 100 / math.sqrt(3))
-    assert budget["wake-up"] == pytest.approx(1e-4 / math.sqrt(3))
+    assert budget["the time in which the client had no CPU"] == pytest.approx(
+        0.2 / 100 / math.sqrt(3)
+    )
+    assert budget["how late an idle CPU comes back"] == pytest.approx(1e-4 / math.sqrt(3))
+
+
+def test_a_client_that_had_no_cpu_is_the_reason_why_round_trips_are_not_certified() -> None:
+    """Replications of 30 ms are too short for the kernel's ticks to show other programs."""
+    trips = {"round_trips": [50.0] * 4, "client_elapsed": [0.0294] * 4}
+    times = {"client_user_time": [0.001] * 4, "client_system_time": [0.001] * 4}
+    measured = RigResult(trips | times, ())
+    trip = CertificateCheck("udp round trip", "udp", "s", 1e-5, relative=False)
+    check = compared(trip, [5.88e-4] * 4, [2.48e-4] * 4, trip_budget(measured, 0.0))
+    assert (check.conclusion, check.reason) == (
+        "not certifiable here",
+        "mostly the time in which the client had no CPU",
+    )

@@ -112,13 +112,24 @@ def test_blank_lines_divide_paragraphs_and_line_ends_are_spaces(tmp_path: Path) 
     assert "One paragraph, on two lines.\n\nAnother.\n" in files["ordered.txt"]
 
 
+def test_a_grid_below_a_text_is_a_table_of_texts(tmp_path: Path) -> None:
+    grid = 'text: The last word.\n    grid: [["a & b", "n %"], ["<i>", "7"], [x, "12.5"]]'
+    files = _files(tmp_path, _SPEC.replace("text: The last word.", grid))
+    assert "The last word.\n\na & b   n %\n<i>       7\nx      12.5\n" in files["ordered.txt"]
+    assert "<td>12.5</td></tr>" in files["index.html"]
+    assert '<td class="stub">&lt;i&gt;</td>' in files["index.html"]
+    tex = (tmp_path / "out" / "ordered.tex").read_text(encoding="utf-8")
+    assert r"x & 12.5 \\" in tex
+
+
 def test_a_text_shows_as_text_whatever_it_holds(
     tmp_path: Path, require: Callable[[object, str], None]
 ) -> None:
     require(shutil.which("pdflatex"), "pdflatex")
     require(shutil.which("pdftotext"), "pdftotext")
-    quoted = _EVIL.replace("\\", "\\\\").replace('"', '\\"')
-    files = _files(tmp_path, _SPEC.replace("The last word.", f'"{quoted}"'))
+    quoted = '"{}"'.format(_EVIL.replace("\\", "\\\\").replace('"', '\\"'))
+    grid = f"{quoted}\n    grid: [[{quoted}, a], [b, {quoted}]]"
+    files = _files(tmp_path, _SPEC.replace("The last word.", grid))
     shown = passage(TextSpec(name="t", text=_EVIL)).paragraphs[0]
     assert "\\u202e" in shown
     assert "<script>alert" not in files["index.html"]
@@ -152,6 +163,7 @@ def test_a_text_shows_as_text_whatever_it_holds(
         ("s, last]", "s]", "5:11: 'last' isn't in 'contents': add it there, or drop 'contents'"),
         ("name: last", "name: streams", "15:11: 'streams' is the name of another text"),
         ("text: The last word.", 'text: "  "', "6:11: 'text': there is no word in it: write some"),
+        ("word.", "word.\n    grid: [[a, b], [c]]", "7:11: 'grid': its lines differ in length, or"),
         ("text: The", "texd: The", "6:5: unknown key 'texd': did you mean 'text'?"),
     ],
 )

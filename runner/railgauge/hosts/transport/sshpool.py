@@ -68,7 +68,13 @@ class SshPool:
 
     def _session_at_hand(self, timeout: float) -> tuple[SshConnection, paramiko.Channel] | None:
         for connection in self.alive():
-            if channel := connection.session(timeout):
+            try:
+                channel = connection.session(timeout)
+            except HostUnreachableError:
+                if connection.alive:
+                    raise
+                continue  # lost since it was looked at: the next or a new one may do
+            if channel:
                 return connection, channel
         return None
 

@@ -25,6 +25,12 @@ def _not_blank(text: str) -> str:
     return text
 
 
+def _rectangular(lines: list[list[str]]) -> list[list[str]]:
+    if len({len(line) for line in lines}) > 1 or (lines and not lines[0]):
+        raise ValueError("its lines differ in length, or are empty: give each as many cells")
+    return lines
+
+
 class CellSpec(StrictModel):
     """What a cell shows: a statistic of a metric over a case's replications.
 
@@ -106,11 +112,15 @@ class SlowNodesSpec(StrictModel):
 
 
 class TextSpec(StrictModel):
-    """A text between tables and figures: blank lines divide its paragraphs, nothing else means."""
+    """A text between tables and figures: blank lines divide its paragraphs, nothing else means.
+
+    `grid` is a table of texts below it: lines of equally many cells, the first one of headings.
+    """
 
     name: Stem
     heading: str = ""
     text: Annotated[str, AfterValidator(_not_blank)]
+    grid: Annotated[list[list[str]], AfterValidator(_rectangular)] = Field(default_factory=list)
 
 
 class Spec(StrictModel):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import in_columns, visible
 from railgauge.report.figures import svg
 from railgauge.report.figures.figure import Figure, text_bars
 from railgauge.report.figures.plotfile import DrawnFigure
@@ -65,7 +65,8 @@ def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
 
 def render_passage_text(passage: Passage) -> str:
     """Return a text as paragraphs for a terminal."""
-    return _plain().get_template("passage.txt.j2").render(passage=passage)
+    lines = in_columns(passage.grid, passage.numbers)
+    return _plain().get_template("passage.txt.j2").render(passage=passage, lines=lines)
 
 
 def render_appendix_text(appendix: Appendix) -> str:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import visible, width
 from railgauge.report.definition.definition_model import TextSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.plotfile import DrawnFigure
@@ -16,16 +16,32 @@ if TYPE_CHECKING:
     from railgauge.report.tables.slow_nodes import Listing
 
 _SPACES = re.compile(r"[ \t\n]+")
+_NUMBER = re.compile(r"[-+]?[0-9.]*")
 _BETWEEN = re.compile(r"\n[ \t]*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text between tables and figures; `heading` may be empty."""
+    """A text between tables and figures; `heading` may be empty.
+
+    Below it stands a table of texts, `grid`: lines of cells, the first one of headings, or nothing.
+    """
 
     name: str
     heading: str
     paragraphs: tuple[str, ...]
+    grid: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def widths(self) -> list[int]:
+        """How wide each column of the grid is, in columns of a terminal."""
+        return [max(map(width, column)) for column in zip(*self.grid, strict=True)]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        """The columns of the grid that hold nothing but numbers."""
+        columns = enumerate(zip(*self.grid[1:], strict=True))
+        return frozenset(i for i, column in columns if all(map(_NUMBER.fullmatch, column)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +87,5 @@ def passage(spec: TextSpec) -> Passage:
     """Return a definition's text, split into paragraphs, with every character visible."""
     paragraphs = (_SPACES.sub(" ", text).strip() for text in _BETWEEN.split(spec.text))
     heading = visible(_SPACES.sub(" ", spec.heading).strip())
-    return Passage(spec.name, heading, tuple(visible(text) for text in paragraphs if text))
+    grid = tuple(tuple(visible(_SPACES.sub(" ", cell)) for cell in line) for line in spec.grid)
+    return Passage(spec.name, heading, tuple(visible(text) for text in paragraphs if text), grid)

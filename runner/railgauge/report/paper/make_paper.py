@@ -122,20 +122,13 @@ def _named(run: StoredRun) -> NamedRun:
 
 
 def _printed(loaded: LoadedPaper) -> list[TextSpec]:
-    """Return the tables that are shown as printed, a paragraph a row."""
+    """Return the tables that are shown as printed."""
     texts = []
     for printed in loaded.paper.printed:
         file = CsvFile(loaded.file(printed.file))
-        rows = [
-            ", ".join(
-                f"{heading.text} {cell.text}"
-                for heading, cell in zip(file.header, row, strict=True)
-                if cell.text
-            )
-            for row in file.rows
-        ]
-        paragraphs = "\n\n".join([f"As printed, not measured again: {printed.reason}", *rows])
-        texts.append(TextSpec(name=printed.name, heading=printed.number, text=paragraphs))
+        grid = [[cell.text for cell in line] for line in (file.header, *file.rows)]
+        text = f"As printed, not measured again: {printed.reason}"
+        texts.append(TextSpec(name=printed.name, heading=printed.number, text=text, grid=grid))
     return texts
 
 
