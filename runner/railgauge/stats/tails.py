@@ -41,14 +41,14 @@ class Tails(NamedTuple):
 NORMAL = Tails(1 / _NORMAL, 1.0)
 
 
-def fit_tails(deviations: _Values, worth: float = 1.0, least: float = 3.0) -> Tails:
+def fit_tails(deviations: _Values, penalty: float = 1.0, least: float = 3.0) -> Tails:
     """Return the most likely of Student's distributions for `deviations` (n,), n >= 3, around 0.
 
     They should be of the order of 1: scales from 0.4 to 1.2 are tried, and degrees of freedom from
     `least` (1 or more) up. Of the greatest it counts that it is beyond all others, and not by how
     much, as one value that is far off says nothing of how the rest spread (a likelihood that is
     censored: Lawless, Statistical Models and Methods for Lifetime Data, 2003, section 2.2). Heavy
-    tails have to be more likely than normal ones by `worth`, a logarithm: 1 for a parameter more
+    tails have to be more likely than normal ones by `penalty`, a logarithm: 1 for a parameter more
     (Akaike, IEEE Trans. Automatic Control 19, 1974).
     """
     ordered = np.sort(np.abs(deviations))
@@ -60,7 +60,7 @@ def fit_tails(deviations: _Values, worth: float = 1.0, least: float = 3.0) -> Ta
     likelihoods = _likelihoods(ordered[:-1], degrees[..., None], scales[..., None]).sum(axis=-1)
     beyond = special.stdtr(degrees, -ordered[-2] / scales)
     likelihoods += np.log(2 * np.maximum(beyond, np.finfo(np.float64).tiny))
-    likelihoods[1:] -= worth
+    likelihoods[1:] -= penalty
     row, column = np.unravel_index(np.argmax(likelihoods), likelihoods.shape)
     return Tails(float(degrees[row, 0]), _SCALES[column])
 
