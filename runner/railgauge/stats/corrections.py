@@ -84,11 +84,7 @@ def correct(
     moved = np.where(estimates.relative, estimates.shift - centre, between_medians.shift)
     # What only stands out as it didn't move with the others is no change the other way.
     moved[estimates.relative & (moved * estimates.shift < 0)] = 0.0
-    by_others = np.maximum(
-        student(moved, error, degrees),
-        student(moved, scattered.tail_error, scattered.tail_degrees),
-    )
-    by_others[by_runs] = between_medians.p(moved)[by_runs]
+    by_others = np.where(by_runs, between_medians.p(moved), scattered.p(moved))
     p[elsewhere] = np.maximum(p, by_others)[elsewhere]
     between[by_runs] = between_medians.half_interval()[by_runs]
     final = _with_interval(estimates._replace(p=p), between, by_runs)
@@ -109,6 +105,12 @@ class _Scattered(NamedTuple):
     assumed: NDArray[np.bool_]
     tail_error: _Values
     tail_degrees: _Values
+
+    def p(self, shift: _Values) -> _Values:
+        """Return the two-sided p (m,) of this `shift` (m,)."""
+        by_tails = student(shift, self.tail_error, self.tail_degrees)
+        most: _Values = np.maximum(student(shift, self.error, self.degrees), by_tails)
+        return most
 
 
 def _scattered(
