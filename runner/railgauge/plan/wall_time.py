@@ -203,15 +203,23 @@ def _gap(parameters: Mapping[str, object], rate: float) -> float:
 def _preparation(engine: EngineInfo, case: Case) -> float:
     """Return what comes before the first replication: memory is touched, files are laid out."""
     parameters = case.parameters
-    threads = float(parameters.get("threads", 1))
     if engine.program is not None:
         return 0.0  # It is started anew for each replication.
     if _has_files(engine, case):
-        return threads * float(parameters["size"]) / _LAYOUT_RATE
+        return _layout(case)
     if engine.has_effect("block", parameters):
         arrays = _ARRAYS.get(str(parameters.get("mode")), 1)
-        return arrays * threads * float(parameters["block"]) / _TOUCH_RATE
+        return arrays * _threads(case) * float(parameters["block"]) / _TOUCH_RATE
     return 0.0
+
+
+def _threads(case: Case) -> float:
+    return float(case.parameters.get("threads", 1))
+
+
+def _layout(case: Case) -> float:
+    """Return how long a file of each thread takes to be laid out."""
+    return _threads(case) * float(case.parameters["size"]) / _LAYOUT_RATE
 
 
 def _has_files(engine: EngineInfo, case: Case) -> bool:
@@ -225,7 +233,7 @@ def _ending(engine: EngineInfo, case: Case) -> float:
     """
     parameters = case.parameters
     if engine.program is not None:
-        return engine.program.overhead
+        return engine.program.overhead + (_layout(case) if _has_files(engine, case) else 0.0)
     if _has_files(engine, case):
         return _FLUSH_SECONDS
     if not engine.has_effect("datagram", parameters):
