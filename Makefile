@@ -137,6 +137,9 @@ bench: setup-dev
 # benchmarks/NAME.py at its full size, or as asked: make bench-disk BENCH="--folder /some/where".
 # Each says what it needs; times want an idle machine.
 BENCH ?=
+# bench-network: the folder of iperf3's sources, as an installed one may be too old.
+IPERF3 ?=
+bench-network: BENCH += $(if $(IPERF3),--iperf3 $(IPERF3))
 bench-%: setup-dev
 	$(BIN)/python -m benchmarks.$* $(BENCH)
 

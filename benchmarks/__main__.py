@@ -36,6 +36,7 @@ BENCHMARKS = {
         "--comparisons 1 --no-confirm --sizes 1 --replications 4 --duration 10ms --baseline-runs 1",
         "alarms:",
     ),
+    "certificates": Smallest("--times 1 --only 'report means'", "root", "iproute2"),
     "check": Smallest("--cases 100 --repeats 1", "check of"),
     "compare": Smallest("--times 1 --cases 40 --no-limits", "3 % slower found"),
     "coverage": Smallest("--batches 1 --series 20 --most 20 --no-limits", "just looking"),

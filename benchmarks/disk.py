@@ -1,14 +1,19 @@
 """rail-disk beside fio: the same files, blocks and queue depths, taken in turn; medians.
 
+Ratios are medians of the rounds' own.
+
 Each tool lays a file of its own out in the same folder (random data, all of it written), and then
-both measure by turns. fio's percentiles are of its clat for psync and of its lat for io_uring: its
-clat leaves out the time in which an operation is handed to the kernel, ours doesn't. Past the page
+both measure by turns, in changing order; past the page cache only after three times as long of
+the same, as a device is busy with what was just laid out. fio's percentiles are of its clat for
+psync and of its lat for io_uring: its clat leaves out the time in which an operation is handed to
+the kernel, ours doesn't. Past the page
 cache both measure for a while; through it, one pass over the file that begins with nothing of it in
 the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves
 out io_uring's helpers in the kernel, which do the buffered writes, ours doesn't. Small blocks are
 written with new random data each time by both, which fio does only when asked.
 
     python -m benchmarks.disk [--folder .] [--size 512] [--rounds 5] [--seconds 1] [--only WORD]
+        [--goals]
 
 Needs fio (Debian: fio). The exit code is 0 unless something failed to run; a ratio off the goal
 (within 3 %, no more CPU time) is marked.
@@ -33,6 +38,7 @@ from benchmarks.machine import engines, need
 NAMES = ("throughput", "p50", "p99", "cpu")
 GOAL = 0.03
 SMALL = "4k"
+BEFORE = 3  # as long as so many trials, unmeasured, after the layout
 FIO_MODES = {
     "read": "read",
     "write": "write",
@@ -80,9 +86,10 @@ class Bench:
         return done.stdout
 
     def ours(self, setting: Setting) -> dict[str, float]:
-        """Measure one replication by rail-disk."""
+        """Measure by rail-disk: the last replication."""
         lines = self.run(
-            *(self.engine, "client", "--json", "--replications=1", f"--folder={self.folder}"),
+            *(self.engine, "client", "--json", f"--folder={self.folder}"),
+            f"--replications={1 + BEFORE if setting.direct else 1}",
             *(f"--mode={setting.mode}", f"--block={setting.block}", f"--io={setting.io}"),
             *(f"--depth={setting.depth}", f"--direct={str(setting.direct).lower()}"),
             *(f"--size={self.size}", f"--cpus={self.cpu}"),
@@ -90,7 +97,7 @@ class Bench:
             *(["--fsync=end"] if setting.writes and not setting.direct else []),
         ).splitlines()
         events: list[dict[str, Any]] = [json.loads(line) for line in lines]
-        metrics = next(e["metrics"] for e in events if e["event"] == "replication")
+        metrics = [e["metrics"] for e in events if e["event"] == "replication"][-1]
         return {
             "throughput": metrics["throughput"],
             "p50": metrics["latency_p50"],
@@ -113,7 +120,9 @@ class Bench:
         try:
             # By reading, as fio lays out only what it reads; written over it is then all the same.
             self.run(*common, "--rw=read", "--create_only=1", "--create_fsync=1")
-            bound = ("--time_based", f"--runtime={self.seconds}s") if setting.direct else ()
+            ramp = BEFORE * self.seconds
+            timed = ("--time_based", f"--runtime={self.seconds}s", f"--ramp_time={ramp}s")
+            bound = timed if setting.direct else ()
             text = self.run(*common, "--overwrite=1", *bound)
         finally:
             for made in self.folder.glob("bench.*"):
@@ -130,14 +139,15 @@ class Bench:
         }
 
 
-def settings(only: str) -> Iterator[Setting]:
-    """Yield those whose description has the word."""
+def settings(only: str, *, goals: bool) -> Iterator[Setting]:
+    """Yield those whose description has the word; with `goals` direct random writes of 4 KiB."""
     for direct in (True, False):
         for io, depth in (("psync", 1), ("io_uring", 1), ("io_uring", 32)):
             for block, modes in (("1M", ("read", "write")), (SMALL, tuple(FIO_MODES))):
                 for mode in modes:
                     setting = Setting(mode, block, io, depth, direct)
-                    if only in str(setting):
+                    aimed = direct and block == SMALL and mode == "random_write"
+                    if only in str(setting) and (aimed or not goals):
                         yield setting
 
 
@@ -148,7 +158,8 @@ def row(setting: Setting, ours: Sequence[dict[str, float]], fio: Sequence[dict[s
         mine = statistics.median(trial[name] for trial in ours)
         theirs = statistics.median(trial[name] for trial in fio)
         # fio counts CPU time in ticks, of which a short trial may have none.
-        ratio = mine / theirs if theirs else math.nan
+        pairs = [(a[name], b[name]) for a, b in zip(ours, fio, strict=True) if b[name]]
+        ratio = statistics.median(a / b for a, b in pairs) if pairs else math.nan
         # More throughput, or less of anything else, is as good.
         worse = 1 - ratio if name == "throughput" else ratio - 1
         scale = 1e6 if name == "throughput" else 1e-6
@@ -166,6 +177,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--cpu", type=int, default=0)
     parser.add_argument("--only", default="", help="settings whose line has this word")
+    parser.add_argument("--goals", action="store_true", help="4 KiB direct random writes alone")
     options = parser.parse_args()
     need(shutil.which("fio"), "fio (Debian: fio)")
     engine = engines() / "rail-disk"
@@ -173,11 +185,13 @@ def main() -> None:
         bench = Bench(engine, Path(folder), f"{options.size}M", options.seconds, options.cpu)
         heads = "  ".join(f"{n:>9} {'fio':>9} {'ratio':>7}" for n in ("MB/s", "p50 us", "p99 us"))
         print(f"{'':46} {heads}  {'CPU us/IO':>9} {'fio':>9} {'ratio':>7}")
-        for setting in settings(options.only):
-            ours, fio = [], []
-            for _ in range(options.rounds):
-                ours.append(bench.ours(setting))
-                fio.append(bench.fio(setting))
+        for setting in settings(options.only, goals=options.goals):
+            ours: list[dict[str, float]] = []
+            fio: list[dict[str, float]] = []
+            for number in range(options.rounds):
+                contenders = [(ours, bench.ours), (fio, bench.fio)]
+                for trials, contender in contenders[:: 1 if number % 2 else -1]:
+                    trials.append(contender(setting))
             print(row(setting, ours, fio), flush=True)
 
 

@@ -6,11 +6,12 @@ CPU and rank 1 on another; rail-mpi is built with the mpicc beside that mpirun. 
 of the mean round trip; rail-mpi's mean is taken for the comparison, though its own `latency` is
 half of the median. A ratio is the median of the rounds' own, above 1 where ours is better.
 
-    python -m benchmarks.mpi [--rounds 7] [--rows WORD] [--duration 700] [--json] [--osu OSU_BW]
+    python -m benchmarks.mpi [--rounds 7] [--rows WORD] [--duration 700] [--json] [--goals]
 
 NetPIPE comes with the system's Open MPI (Debian: netpipe-openmpi, libopenmpi-dev). The OSU
-micro-benchmarks aren't in Debian: --osu names an osu_bw built with the same mpicc, and without it
-its rows are left out. It receives all messages into one buffer, as ours do with buffers: reuse.
+micro-benchmarks aren't in Debian: the variable OSU_BW names an osu_bw built with the same mpicc,
+without which its rows are left out. It receives all messages into one buffer, as ours do with
+buffers: reuse.
 """
 
 from __future__ import annotations
@@ -142,18 +143,21 @@ def main() -> None:
     parser.add_argument("--rows", default="", help="only rows whose name has this word")
     parser.add_argument("--duration", type=int, default=DURATION, help="in ms")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--osu", default="", help="an osu_bw of the system's Open MPI")
+    parser.add_argument("--goals", action="store_true", help="rows with a goal alone")
     arguments = parser.parse_args()
-    for program in ("NPopenmpi", f"{MPI}/mpirun", f"{MPI}/mpicc"):
-        need(shutil.which(program), f"{program} (Debian: netpipe-openmpi, libopenmpi-dev)")
-    table = [row for row in rows(arguments.osu) if arguments.rows in row.name]
+    osu = os.environ.get("OSU_BW", "")
+    for tool in ("NPopenmpi", f"{MPI}/mpirun", f"{MPI}/mpicc"):
+        need(shutil.which(tool), f"{tool} (Debian: netpipe-openmpi, libopenmpi-dev)")
+    table = [row for row in rows(osu) if arguments.rows in row.name]
+    table = [row for row in table if row.goal or not arguments.goals]
+    need(table, "an osu_bw, named by OSU_BW")
     duration = arguments.duration
     program = engines(str(MPI.parent)) / "rail-mpi"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         contenders: list[Callable[[Row], None]] = [
             lambda row: row.ours.append(ours(row, program, duration)),
-            lambda row: row.theirs.append(theirs(row, folder, duration, arguments.osu)),
+            lambda row: row.theirs.append(theirs(row, folder, duration, osu)),
         ]
         for number in range(arguments.rounds):
             for row in table:

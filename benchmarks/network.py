@@ -7,6 +7,9 @@ namespace may be made, the table says which congestion control those took.
 
     python -m benchmarks.network [--rounds 5] [--duration 2] [--works tcp-128k …] [--json]
 
+`--iperf3 FOLDER` (make bench-network IPERF3=FOLDER) builds iperf3 of these sources and measures it
+instead of the one installed, which may be too old for --gsro.
+
 CPU seconds are those of the whole programs, start and end included. The exit code is 0 unless
 something failed to run; a target that isn't met is no failure.
 """
@@ -90,6 +93,18 @@ def build(folder: Path) -> Path:
     except subprocess.CalledProcessError as error:
         sys.exit(f"network.py: {' '.join(command)} failed:\n{error.stderr}")
     return probe
+
+
+def use_iperf3(sources: Path, folder: Path) -> None:
+    """Build iperf3 of `sources` in a copy of them, and have it come first in PATH."""
+    if not (sources / "configure").is_file():
+        sys.exit(f"network.py: --iperf3 {sources}: there is no configure: name a folder of sources")
+    copy = Path(shutil.copytree(sources, folder / "iperf3", ignore=shutil.ignore_patterns(".git")))
+    for command in (["./configure", "--disable-shared"], ["make", "-C", "src", "iperf3"]):
+        done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"network.py: {' '.join(command)} in {sources} failed:\n{done.stderr[-2000:]}")
+    os.environ["PATH"] = f"{copy / 'src'}{os.pathsep}{os.environ['PATH']}"
 
 
 def missing(contender: Contender) -> str:
@@ -194,6 +209,7 @@ def main() -> int:
     parser.add_argument("--client-cpu", type=int, default=cpus[min(1, len(cpus) - 1)])
     parser.add_argument("--server-cpu", type=int, default=cpus[0])
     parser.add_argument("--engines", type=Path, help="a folder of engines that are built already")
+    parser.add_argument("--iperf3", type=Path, metavar="FOLDER", help="its sources, to be built")
     parser.add_argument("--json", action="store_true", help="all measurements, in base units")
     parser.add_argument("--here", action="store_true", help="make no network namespace")
     arguments = parser.parse_args()
@@ -202,6 +218,8 @@ def main() -> int:
     if not arguments.here:
         enter_namespace()
     with tempfile.TemporaryDirectory() as name:
+        if arguments.iperf3:
+            use_iperf3(arguments.iperf3, Path(name))
         setting = Setting(
             arguments.duration,
             arguments.client_cpu,

@@ -66,7 +66,7 @@ def _engine_job(
     )
 
 
-def rail_tcp_stream(message: int) -> Contender:
+def rail_tcp_stream(message: int, name: str = "rail-tcp", *more: str) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
         settings, metrics = events(client.output)
         if settings["client"]["congestion"] != CONGESTION:
@@ -76,9 +76,9 @@ def rail_tcp_stream(message: int) -> Contender:
 
     def job(setting: Setting, ports: list[int]) -> Job:
         options = ["--message", str(message), "--read", str(message), "--congestion", CONGESTION]
-        return _engine_job("tcp", setting, ports, options, read)
+        return _engine_job("tcp", setting, ports, [*options, *more], read)
 
-    return Contender("rail-tcp", "ours", job)
+    return Contender(name, "ours", job)
 
 
 def rail_udp_stream(name: str, *more: str) -> Contender:

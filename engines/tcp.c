@@ -86,6 +86,11 @@ static const struct parameter parameters[] = {
     {"receive", CHOICE, "recv", 0, 0, "recv|read|truncate|splice", FLOWS, NULL,
      "how data is received: truncate has the kernel drop it uncopied (MSG_TRUNC), splice moves it "
      "to /dev/null through a pipe"},
+    {"rcvlowat", SIZE, "1", 1, 1 << 29, NULL, FLOWS, NULL,
+     "bytes that have to be there before a receiver is woken up (SO_RCVLOWAT), at most half of what "
+     "its receive buffer may grow to: half of read, say, saves a fast receiver a third of its CPU "
+     "time; on a long path it can hold the window back",
+     .implied = true},
     {"cork", BOOL, "false", 0, 0, NULL, FLOWS, "tcptest -C; zcc -k",
      "hold each message or file back until it is whole or fills segments (TCP_CORK set before it, "
      "cleared after)"},

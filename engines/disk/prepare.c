@@ -85,7 +85,8 @@ static void open_rings(struct work *work, struct worker *workers, struct fields 
 {
     char reason[256];
     for (size_t i = 0; i < work->threads && !asks(work->launch, "io", "psync"); i++) {
-        workers[i].ring = ring_open((unsigned int)work->depth, reason, sizeof reason);
+        workers[i].ring = ring_open((unsigned int)work->depth, work->threads == 1, reason,
+                                    sizeof reason);
         work->ring = workers[i].ring != NULL;
         if (work->ring)
             continue;

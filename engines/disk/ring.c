@@ -22,6 +22,14 @@
 #ifndef IORING_SETUP_COOP_TASKRUN /* Linux 5.19 */
 #define IORING_SETUP_COOP_TASKRUN (1U << 8)
 #endif
+#ifndef IORING_SETUP_DEFER_TASKRUN /* Linux 6.1 */
+#define IORING_SETUP_SINGLE_ISSUER (1U << 12)
+#define IORING_SETUP_DEFER_TASKRUN (1U << 13)
+#endif
+#ifndef IORING_ENTER_REGISTERED_RING /* Linux 5.18 */
+#define IORING_ENTER_REGISTERED_RING (1U << 4)
+#define IORING_REGISTER_RING_FDS 20
+#endif
 #define NEEDED (IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP | IORING_FEAT_RW_CUR_POS)
 #define REGISTERED_LIMIT (1ull << 30) /* of memory in one piece */
 
@@ -29,6 +37,8 @@ typedef _Atomic(uint32_t) counter;
 
 struct ring {
     int fd;
+    int entrance; /* fd, or its number among those that the thread registered */
+    unsigned int entrance_flags;
     void *map;
     size_t map_size, entries_size;
     struct io_uring_sqe *entries;
@@ -41,15 +51,33 @@ struct ring {
     bool registered; /* the memory is */
 };
 
-static int setup(unsigned int depth, struct io_uring_params *params)
+/* No interrupt of the thread for what it will fetch anyway, and no locks against other threads;
+ * older kernels refuse the flags. */
+static int setup(unsigned int depth, bool own, struct io_uring_params *params)
 {
-    /* No interrupt of the thread for what it will fetch anyway; older kernels refuse the flag. */
-    *params = (struct io_uring_params){.flags = IORING_SETUP_COOP_TASKRUN};
-    int fd = (int)syscall(SYS_io_uring_setup, depth, params);
-    if (fd >= 0 || errno != EINVAL)
-        return fd;
-    *params = (struct io_uring_params){0};
-    return (int)syscall(SYS_io_uring_setup, depth, params);
+    const unsigned int flags[] = {
+        own ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : IORING_SETUP_COOP_TASKRUN,
+        IORING_SETUP_COOP_TASKRUN,
+        0,
+    };
+    int fd = -1;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        *params = (struct io_uring_params){.flags = flags[i]};
+        fd = (int)syscall(SYS_io_uring_setup, depth, params);
+        if (fd >= 0 || errno != EINVAL)
+            return fd;
+    }
+    return fd;
+}
+
+/* Saves looking the ring up in each call, for this thread. */
+static void register_entrance(struct ring *ring)
+{
+    struct io_uring_rsrc_update update = {.offset = UINT32_MAX, .data = (uint32_t)ring->fd};
+    if (syscall(SYS_io_uring_register, ring->fd, IORING_REGISTER_RING_FDS, &update, 1) != 1)
+        return;
+    ring->entrance = (int)update.offset;
+    ring->entrance_flags = IORING_ENTER_REGISTERED_RING;
 }
 
 static void explain_error(int error, char *reason, size_t size)
@@ -95,10 +123,10 @@ static bool map_ring(struct ring *ring, const struct io_uring_params *params)
     return true;
 }
 
-struct ring *ring_open(unsigned int depth, char *reason, size_t size)
+struct ring *ring_open(unsigned int depth, bool own, char *reason, size_t size)
 {
     struct io_uring_params params;
-    int fd = setup(depth, &params);
+    int fd = setup(depth, own, &params);
     if (fd < 0) {
         explain_error(errno, reason, size);
         return NULL;
@@ -106,7 +134,7 @@ struct ring *ring_open(unsigned int depth, char *reason, size_t size)
     struct ring *ring = calloc(1, sizeof *ring);
     if (ring == NULL)
         fail(OUT_OF_MEMORY, "no memory for a ring");
-    ring->fd = fd;
+    ring->fd = ring->entrance = fd;
     if ((params.features & NEEDED) != NEEDED) {
         snprintf(reason, size, "this kernel's io_uring is older than Linux 5.6");
         close(fd);
@@ -115,6 +143,8 @@ struct ring *ring_open(unsigned int depth, char *reason, size_t size)
     }
     if (!map_ring(ring, &params))
         fail(OUT_OF_MEMORY, "cannot map a ring of %u operations: %s", depth, strerror(errno));
+    if (own)
+        register_entrance(ring);
     return ring;
 }
 
@@ -166,8 +196,8 @@ void ring_add(struct ring *ring, const struct operation *operation)
 
 static long enter(const struct ring *ring, uint32_t submitted, uint32_t done)
 {
-    return syscall(SYS_io_uring_enter, ring->fd, submitted, done,
-                   done ? IORING_ENTER_GETEVENTS : 0, NULL, 0);
+    return syscall(SYS_io_uring_enter, ring->entrance, submitted, done,
+                   ring->entrance_flags | (done ? IORING_ENTER_GETEVENTS : 0), NULL, 0);
 }
 
 int ring_submit(struct ring *ring, bool wait)
@@ -178,9 +208,11 @@ int ring_submit(struct ring *ring, bool wait)
             ring->added -= (uint32_t)submitted;
             return 0;
         }
-        /* What it has no room for now is handed over with the next. */
-        if (errno == EAGAIN || errno == EBUSY)
+        /* What it has no room for now is handed over with the next; room comes of what is done. */
+        if (errno == EAGAIN || errno == EBUSY) {
+            enter(ring, 0, wait);
             return 0;
+        }
         if (errno != EINTR)
             return errno;
     }
@@ -200,9 +232,9 @@ bool ring_take(struct ring *ring, uint64_t *tag, int *moved)
 
 #else
 
-struct ring *ring_open(unsigned int depth, char *reason, size_t size)
+struct ring *ring_open(unsigned int depth, bool own, char *reason, size_t size)
 {
-    (void)depth;
+    (void)depth, (void)own;
     snprintf(reason, size, "rail-disk was built where the kernel's headers have no io_uring");
     return NULL;
 }

@@ -8,9 +8,9 @@
 
 struct ring;
 
-/* A ring for so many operations at once; NULL with the reason in why if the kernel has none for
- * us. */
-struct ring *ring_open(unsigned int depth, char *reason, size_t size);
+/* A ring for so many operations at once; NULL with the reason if the kernel has none for us. own:
+ * no thread but this one will use it, which saves the kernel work. */
+struct ring *ring_open(unsigned int depth, bool own, char *reason, size_t size);
 
 /* Tells the kernel of the one file and of the memory that all operations use, which saves it the
  * looking up; each may be refused, and everything works without. Returns whether the memory was

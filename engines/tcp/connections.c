@@ -48,12 +48,26 @@ static bool takes_cork(int fd, const struct launch *launch)
     return corked;
 }
 
+/* Not before: of a socket that isn't connected it would limit the window's scale. */
+static void set_lowat(int fd, int requested)
+{
+    set_option(fd, SOL_SOCKET, SO_RCVLOWAT, requested, "rcvlowat");
+    int granted = get_option(fd, SOL_SOCKET, SO_RCVLOWAT);
+    if (granted < requested)
+        fail(BAD_PARAMETER, "rcvlowat: the kernel grants %d of %d bytes, half of what the receive "
+             "buffer may grow to: ask for less, for a larger rcvbuf, or raise net.ipv4.tcp_rmem",
+             granted, requested);
+}
+
 /* The greeting's waits were ordinary ones. */
 static void end_greeting(int fd, const struct launch *launch)
 {
     struct fields ignored; /* read back by add_granted */
+    int lowat = (int)number_in_effect(launch, "rcvlowat");
     fields_clear(&ignored);
     choose_waiting(fd, launch, &ignored);
+    if (lowat > 1)
+        set_lowat(fd, lowat);
 }
 
 void add_granted(int fd, const struct launch *launch, bool server, struct fields *settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import time
 
 import pytest
 from tests.support.tcp_sink import Sink
@@ -63,6 +64,22 @@ def test_connections_are_summed_up(engines, wire) -> None:
     assert int(result["received"]) == sum(sizes)
     assert sum(sizes) - 2 * (1 << 20) <= int(result["timed"]) < sum(sizes)
     assert {f"window{i}" for i in range(3)} <= set(result)
+
+
+def test_a_receiver_is_woken_up_for_rcvlowat_bytes(engines, wire) -> None:
+    began = time.monotonic()
+    result = _send(engines, wire, [1_000_000], read=200_000, rcvlowat=200_000)
+    # No window is so large when a connection begins; a call waits a second for what is missing.
+    if time.monotonic() - began < 1:
+        assert 1_000_000 - int(result["timed"]) == 200_000
+
+
+@pytest.mark.parametrize("mode", ["stream", "bidirectional"])
+def test_an_rcvlowat_beyond_the_buffer_is_refused_with_advice(engines, mode) -> None:
+    given = (PLAIN, f"--mode={mode}", "--rcvlowat=1MiB", "--rcvbuf=64KiB", "--count=1")
+    done = engines.client(engines.server("tcp"), *given)
+    assert done.error["code"] == "bad-parameter"
+    assert "grants 65536 of 1048576 bytes" in done.error["message"]
 
 
 def test_settings_tell_what_the_connections_wait_like(engines) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,20 @@ def test_the_time_ends_within_a_call_that_the_kernel_holds(engines, send: str) -
     assert m["client_elapsed"] < 0.9
     assert m["sent_messages"] == 0
     assert m["sent_bytes"] == len(sink.brought[0]) < large
+
+
+def test_the_acknowledgement_of_the_end_alone_is_not_waited_for(
+    shipped_engines, tmp_path: Path
+) -> None:
+    """A receiver may delay it by 40 ms; one that never comes would fail the replication."""
+    source, library = Path(__file__).with_name("unacknowledged_fin.c"), tmp_path / "fin.so"
+    subprocess.run(
+        ["cc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, source], check=True
+    )
+    with Sink() as sink:
+        given = ("--json", f"--port={sink.port}", "--replications=1", "--count=3", PLAIN)
+        client = shipped_engines.start(
+            "tcp", "client", "127.0.0.1", *given, LD_PRELOAD=str(library)
+        )
+        (m,) = client.finish().metrics
+    assert m["sent_bytes"] == len(sink.brought[0])

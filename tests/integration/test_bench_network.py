@@ -87,3 +87,21 @@ def test_contender_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> N
     assert "cannot be done today" in rows["rail-tcp"]["errors"][0]
     assert rows["rail-tcp"]["median"] is None
     assert rows["probe"]["median"] > 0
+
+
+def test_iperf3_is_built_of_given_sources_and_measured(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"
+    (sources / "src").mkdir(parents=True)
+    configure = sources / "configure"
+    configure.write_text("#!/bin/sh\nexit 0\n")
+    configure.chmod(0o755)
+    lines = "echo '#!/bin/sh' >iperf3", "echo 'echo built here' >>iperf3", "chmod +x iperf3"
+    (sources / "src" / "Makefile").write_text("iperf3:\n" + "".join(f"\t{x}\n" for x in lines))
+    done = bench("--works", "udp-gso", "--json", "--iperf3", str(sources))
+    assert json.loads(done.stdout)["tools"]["iperf3"] == "built here", done.stderr
+    assert not (sources / "src" / "iperf3").exists()
+
+
+def test_folder_without_iperf3s_sources_is_refused(tmp_path: Path) -> None:
+    done = bench("--iperf3", str(tmp_path))
+    assert done.returncode == 1 and "name a folder of sources" in done.stderr

@@ -139,13 +139,12 @@ def test_what_stands_still_is_ended_at_its_limit(tmp_path: Path) -> None:
 
 
 def engines_of(controller: int) -> list[int]:
-    """Return the rail-tcp that the controller has started."""
+    """Return the rail-tcp that the controller has started, by its shells."""
     found = []
     for children in Path(f"/proc/{controller}/task").glob("*/children"):
         with contextlib.suppress(OSError):
-            found += [
-                int(child)
-                for child in children.read_text().split()
-                if Path(f"/proc/{child}/comm").read_text() == "rail-tcp\n"
-            ]
+            for child in map(int, children.read_text().split()):
+                if Path(f"/proc/{child}/comm").read_text() == "rail-tcp\n":
+                    found.append(child)
+                found += engines_of(child)
     return found

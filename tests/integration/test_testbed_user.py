@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,43 +14,15 @@ from pathlib import Path
 import pytest
 from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
-from tests.support.engine_cache import deploy_here
+from tests.support.ordinary_user import allowed, become, processes, shared_cache
 
-# $1 the user, $2 an empty folder, $3 a folder that only root may enter, or none; then what the user
-# shall read in it nevertheless, --, and a command line.
-_AS_USER = """
-user=$1 saved=$2 closed=$3
-shift 3
-[ -z "$closed" ] || mount --bind "$closed" "$saved"
-[ -z "$closed" ] || mount -t tmpfs -o mode=755 tmpfs "$closed"
-while [ "$1" != -- ]; do
-    mkdir -p "$1" && mount --rbind "$saved${1#"$closed"}" "$1" || exit
-    shift
-done
-shift
-exec setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
-"""
 _numbers = itertools.count()
-
-
-def _allowed(user: int) -> bool:
-    """Tell whether the kernel gives that user namespaces."""
-    argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    tried = subprocess.run([*argv, "unshare", "-Urnm", "true"], cwd="/", capture_output=True)
-    return tried.returncode == 0
 
 
 @pytest.fixture(scope="module")
 def cache() -> Iterator[str]:
-    """Give a cache folder with the engines, which anybody may use."""
-    folder = tempfile.mkdtemp(prefix="railgauge-test-", dir="/tmp")
-    Path(folder).chmod(0o755)
-    built = deploy_here()
-    engines = Path(folder, "railgauge/engines")
-    shutil.copytree(built, engines / built.name, symlinks=True)
-    engines.chmod(0o777)  # for sources that somebody changes meanwhile
-    yield folder
-    shutil.rmtree(folder)
+    with shared_cache() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -60,52 +30,25 @@ def box(cache: str, require: Callable[[object, str], None]) -> Iterator[Box]:
     """A testbed of a user of its own, so that all that user's processes are the test's."""
     require(os.geteuid() == 0, "root, to become an ordinary user")
     user = 200_000 + os.getpid() % 100_000 * 10 + next(_numbers) % 10
-    require(_allowed(user), "user namespaces for ordinary users")
+    require(allowed(user), "user namespaces for ordinary users")
     home = Path("/tmp", f"railgauge-test-{user}")
     home.mkdir()
     os.chown(home, user, user)
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": ""}
     environment |= {"XDG_CACHE_HOME": cache, "PATH": "/usr/local/bin:/usr/bin:/bin"}
     (home / "saved").mkdir()
-    railgauge = (*_become(user, home / "saved"), *command_line.COMMAND)
+    railgauge = (*become(user, home / "saved"), *command_line.COMMAND)
     box = Box(boxes.new_name(), home, railgauge, environment)
     try:
         yield box
         if (home / ".local/state/railgauge" / box.name).exists():
             assert box.down().returncode == 0
-        assert _processes(user) == []
+        assert processes(user) == []
         assert boxes.traces(box.name) == []
     finally:
-        for pid in _processes(user):
+        for pid in processes(user):
             sshlab.kill_tree(pid)
         shutil.rmtree(home)
-
-
-def _become(user: int, saved: Path) -> tuple[str, ...]:
-    """Return what stands before a command line that `user` shall run.
-
-    Python may be installed where only root may look, as in root's home.
-    """
-    needed = {Path(sys.base_prefix), Path(sys.prefix), Path(__file__).resolve().parents[2]}
-    folders = {folder for path in needed for folder in (path, *path.parents)}
-    closed = min((each for each in folders if not each.stat().st_mode & 0o001), default=None)
-    inside = [str(path) for path in needed if closed and path.is_relative_to(closed)]
-    words = ["unshare", "-m", "sh", "-c", _AS_USER, "sh", str(user), str(saved)]
-    return (*words, str(closed or ""), *inside, "--")
-
-
-def _processes(user: int) -> list[int]:
-    """Return the processes of a user that haven't ended."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            status = (path / "status").read_text()
-        except OSError:
-            continue
-        fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-        if fields["Uid"].split()[0] == str(user) and not fields["State"].startswith("Z"):
-            found.append(int(path.name))
-    return found
 
 
 def test_an_ordinary_user_measures_on_a_testbed_of_their_own(box: Box) -> None:
@@ -151,12 +94,12 @@ def test_down_removes_what_a_killed_up_had_made(box: Box, moment: str) -> None:
     up.kill()
     up.wait()
     assert box.down().returncode == 0
-    assert _processes(user) == []
+    assert processes(user) == []
 
 
 def _reached(user: int, namespace: str, moment: str) -> bool:
     """Tell whether some process of the user is a holder, or sees the namespace."""
-    for pid in _processes(user):
+    for pid in processes(user):
         try:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:

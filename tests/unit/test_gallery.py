@@ -15,7 +15,7 @@ from railgauge.base.assets import folder
 
 _GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 # Soakers want a machine where nothing else runs.
-_LEFT_OUT = {"zerocopy"}
+_LEFT_OUT = {"zerocopy", "hpcbench-tcp"}
 _KEPT = {"gallery.sql", "make.py", "measure.py", "sharcnet-compared.yaml"}
 
 

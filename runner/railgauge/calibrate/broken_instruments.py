@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.analysis import one_rank_more
 from railgauge.calibrate.calibration import all_truths
+from railgauge.calibrate.pair_truths import PairMeasurement, pair_truths
 from railgauge.calibrate.rig import Fault
 from railgauge.calibrate.transfers import BLOCK
 
@@ -179,6 +180,11 @@ BROKEN_PAIR_INSTRUMENTS = (
         Fault("sent_packets", lambda count: count * 0.97),
     ),
     BrokenInstrument(
+        "datagrams received × 0.97",
+        "udp datagrams received",
+        Fault("received_packets", lambda count: count * 0.97),
+    ),
+    BrokenInstrument(
         "round trip × 1.1 + 20 us",
         "udp round trip",
         Fault("rtt_mean", lambda seconds: seconds * 1.1 + 20e-6),
@@ -190,3 +196,9 @@ def broken_check(broken: BrokenInstrument) -> CertificateCheck:
     """Return what becomes of its check with an instrument that is broken so."""
     (truth,) = (truth for truth in all_truths() if truth.check.name == broken.check)
     return replace(truth, fault=broken.fault).hold()
+
+
+def broken_pair_check(broken: BrokenInstrument, measurement: PairMeasurement) -> CertificateCheck:
+    """Return the same of a pair of hosts: what was measured counts as if that instrument had."""
+    (truth,) = (truth for truth in pair_truths() if truth.check.name == broken.check)
+    return truth.hold(measurement.broken(broken.fault))

@@ -20,7 +20,6 @@ from railgauge.calibrate.machine import machine_truths
 from railgauge.calibrate.message_passing import mpi_truths
 from railgauge.calibrate.network import network_truths
 from railgauge.calibrate.pair_truths import PairMeasurement, PairTruth, pair_truths
-from railgauge.calibrate.rig import Fault
 from railgauge.calibrate.stamps import stamp_truths
 from railgauge.calibrate.transfers import transfer_truths
 from railgauge.calibrate.truth import LocalTruth, Truth
@@ -106,17 +105,15 @@ def calibrate_pair(
     chosen: ChosenLink,
     words: Iterable[str],
     tell: Callable[[CertificateCheck], None],
-    fault: Fault | None = None,
 ) -> Certificate:
     """Hold the instrument against the counters of a link's two hosts, as `calibrate` does.
 
-    With a `fault` it is broken, and the certificate isn't to be stored. InputError for a word that
-    no check's name has; EnvironmentFailedError where a host isn't ready.
+    InputError for a word that no check's name has; EnvironmentFailedError where a host isn't ready.
     """
     truths = list(pair_truths())
     names = {truth.check.name for truth in with_words(truths, words)}
     checks = []
-    with host_pair(chosen, fault) as pair:
+    with host_pair(chosen) as pair:
         measurement = PairMeasurement(pair)
         for truth in truths:
             if truth.check.name in names:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.side_by_side import everywhere
-from railgauge.calibrate.rig import Fault, Instrument
+from railgauge.calibrate.rig import Instrument
 from railgauge.engine.deploy import bundle, deploy
 from railgauge.hosts import facts
 from railgauge.hosts.transport import check_transports, open_transport
@@ -83,19 +83,17 @@ class HostPair(Instrument):
         client: PairHost,
         server: PairHost,
         folder: Path,
-        fault: Fault | None,
     ) -> None:
-        super().__init__(chosen.file, folder, fault)
+        super().__init__(chosen.file, folder, None)
         self.chosen = chosen
         self.client = client
         self.server = server
 
 
 @contextlib.contextmanager
-def host_pair(chosen: ChosenLink, fault: Fault | None = None) -> Iterator[HostPair]:
+def host_pair(chosen: ChosenLink) -> Iterator[HostPair]:
     """Reach both hosts, and build the engines there where they are missing.
 
-    With a `fault` what is measured is as a broken instrument would give it.
     EnvironmentFailedError names the hosts that aren't ready.
     """
     names = (chosen.link.client, chosen.link.server)
@@ -114,7 +112,7 @@ def host_pair(chosen: ChosenLink, fault: Fault | None = None) -> Iterator[HostPa
         hosts = everywhere(prepare, names)
         with tempfile.TemporaryDirectory(prefix="railgauge-calibrate-") as folder:
             client, server = (hosts[name] for name in names)
-            yield HostPair(chosen, client, server, Path(folder), fault)
+            yield HostPair(chosen, client, server, Path(folder))
     finally:
         close_all(transports.values())
 

@@ -138,9 +138,18 @@ def _throughput(pair: Rig, check: CertificateCheck, *, rate: float) -> Certifica
     streams = record.streams(check.engine)
     truths = [stream.payload * 8 / stream.seconds for stream in streams]
     values = measured.values("throughput")
-    # A datagram has a stamp of its own, so that its engine's first look is at one alone.
-    first_look = max(_INITIAL_WINDOW, rate * _BURST / 8) if check.engine == "tcp" else 0.0
+    first_look = max(_INITIAL_WINDOW, rate * _BURST / 8)
+    if check.engine == "udp":
+        first_look = untimed_bytes(measured, _DATAGRAM)
     return compared(check, values, truths, _throughput_budget(streams, first_look), measured.reason)
+
+
+def untimed_bytes(measured: RigResult, datagram: int) -> float:
+    """Return how many bytes beside the first datagram had come, on average, when time began.
+
+    These are in a truth from the first packet on: they may have come faster than the others.
+    """
+    return statistics.mean(measured.values("untimed_bytes") or [datagram]) - datagram
 
 
 def _throughput_budget(streams: Sequence[Stream], first_look: float) -> dict[str, float]:

@@ -74,6 +74,14 @@ class RigResult:
         """Return the values of a metric, by replication; none if it was not measured."""
         return self.series.get(metric, [])
 
+    def broken(self, fault: Fault | None) -> RigResult:
+        """Return what an instrument with this fault would have measured."""
+        if fault is None:
+            return self
+        changed = [fault.change(value) for value in self.values(fault.metric)]
+        traces = tuple(fault.changed(trace) for trace in self.traces)
+        return replace(self, series={**self.series, fault.metric: changed}, traces=traces)
+
     @property
     def reason(self) -> str:
         """What may have kept the measurement from being a good one."""
@@ -108,7 +116,7 @@ class Instrument:
         observer = PlainProgress(io.StringIO())
         with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
             run = execute(read(request, observer, cleanup)).run
-            return _read(request.store, run, self._fault)
+            return _read(request.store, run).broken(self._fault)
 
 
 class Rig(Instrument):
@@ -139,18 +147,15 @@ class Rig(Instrument):
         return counted
 
 
-def _read(store: Store, run: int, fault: Fault | None) -> RigResult:
+def _read(store: Store, run: int) -> RigResult:
     series: dict[str, list[float]] = {}
     for entry in store.series([run]):
         series.setdefault(entry.metric, []).extend(float(value) for value in entry.values)
-    traces = [store.trace(stored) for stored in store.traces([run])]
-    if fault is not None:
-        series[fault.metric] = [fault.change(value) for value in series.get(fault.metric, [])]
-        traces = [fault.changed(trace) for trace in traces]
+    traces = tuple(store.trace(stored) for stored in store.traces([run]))
     suspicions = (stored.suspicion for stored in store.suspicions(run))
     reasons = {suspicion.code: suspicion.message for suspicion in suspicions}
     reasons |= {failure.error_code: failure.error_message for failure in store.failures(run)}
-    return RigResult(series, tuple(reasons.values()), tuple(traces))
+    return RigResult(series, tuple(reasons.values()), traces)
 
 
 def _name() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from railgauge.calibrate.broken_instruments import (
     BROKEN_PAIR_INSTRUMENTS,
     BrokenInstrument,
     broken_check,
+    broken_pair_check,
 )
 from railgauge.calibrate.calibration import calibrate as calibrate_against
-from railgauge.calibrate.calibration import calibrate_pair, chosen_truths
-from railgauge.calibrate.host_pair import ChosenLink, choose_link
+from railgauge.calibrate.calibration import calibrate_pair, chosen_truths, with_words
+from railgauge.calibrate.host_pair import ChosenLink, choose_link, host_pair
+from railgauge.calibrate.pair_truths import PairMeasurement, pair_truths
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
@@ -53,7 +56,7 @@ def calibrate(
         raise InputError("--link names a link of a hosts file: name that, too")
     chosen = None if hosts is None else choose_link(hosts, link)
     if self_test:
-        return _self_test() if chosen is None else _pair_self_test(chosen)
+        return _self_test(only) if chosen is None else _pair_self_test(chosen, only)
     truths = chosen_truths(only) if chosen is None else []
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
@@ -73,19 +76,18 @@ def calibrate(
     return int(any(check.conclusion != "certified" for check in certificate.results))
 
 
-def _self_test() -> int:
-    return _judge_broken(BROKEN_INSTRUMENTS, broken_check)
+def _self_test(only: Sequence[str]) -> int:
+    names = {truth.check.name for truth in chosen_truths(only)}
+    return _judge_broken([b for b in BROKEN_INSTRUMENTS if b.check in names], broken_check)
 
 
-def _pair_self_test(chosen: ChosenLink) -> int:
+def _pair_self_test(chosen: ChosenLink, only: Sequence[str]) -> int:
     """Break the instrument in each of the ways that the counters of a pair of hosts can show."""
-
-    def broken_pair_check(broken: BrokenInstrument) -> CertificateCheck:
-        certificate = calibrate_pair(chosen, [broken.check], _silent, broken.fault)
-        (check,) = (check for check in certificate.checks if check.name == broken.check)
-        return check
-
-    return _judge_broken(BROKEN_PAIR_INSTRUMENTS, broken_pair_check)
+    names = {truth.check.name for truth in with_words(list(pair_truths()), only)}
+    instruments = [b for b in BROKEN_PAIR_INSTRUMENTS if b.check in names]
+    with host_pair(chosen) as pair:
+        measure = partial(broken_pair_check, measurement=PairMeasurement(pair))
+        return _judge_broken(instruments, measure)
 
 
 def _silent(check: CertificateCheck) -> None:

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Done, Event, Failed, Listening, parse
 from railgauge.hosts.transport.interface import Exit, Process
+from railgauge.hosts.transport.kept_shell import KeptShell
 
 # How often we look after the server while the client is silent, which it is as long as it measures.
 _GLANCE = 1.0
 # A server ends after its client has said everything, or because they have come to no end together;
 # then what the client says may still be under way, and no more than that.
 _LAST_WORDS = 10.0
+# A program that is done ends at once; on a host that is busy, soon.
+_END = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,9 @@ def events(
         if isinstance(event, Failed) and server is not None:
             event = _with_server_failure(event, server)
         yield event
+        if isinstance(event, Done):
+            for program in (client, server):
+                _await_end(program)
         if isinstance(event, Done | Failed):
             return
 
@@ -90,6 +96,13 @@ def _ended(program: RunningProgram) -> Exit | None:
     with naming_lost_host(program.host), contextlib.suppress(TimeoutError):
         return program.process.wait(0)
     return None
+
+
+def _await_end(program: RunningProgram | None) -> None:
+    """Give a program that is done the time to end by itself, which keeps its shell."""
+    if program is not None and isinstance(program.process, KeptShell):
+        with contextlib.suppress(TimeoutError, EngineError, HostUnreachableError):
+            program.process.wait(_END)
 
 
 def _with_server_failure(event: Failed, server: RunningProgram) -> Failed:

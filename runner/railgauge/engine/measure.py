@@ -147,14 +147,16 @@ def _start(
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
             argv = server_argv(engine, sites[1].engines, terms, deadline)
-            listening = _launch(sites[1], argv, secret)
-            stack.enter_context(programs.hold(listening.process))
+            listening = _launch(sites[1], argv, programs, stack, secret)
             port = listening_port(listening, engine.name, _START_SECONDS)
         argv = client_argv(
             engine, case, client.engines, port=port, count=count, terms=terms, deadline=deadline
         )
-    running = _launch(client, argv, secret)
-    stack.enter_context(programs.hold(running.process))
+    if engine.parallel:  # its launcher, which minds the input of ranks, gets one of its own
+        with naming_lost_host(client.transport.host):
+            process = stack.enter_context(programs.hold(client.transport.start(argv)))
+        return events(RunningProgram(client.transport.host, process), None, patience)
+    running = _launch(client, argv, programs, stack, secret)
     return events(running, listening, patience)
 
 
@@ -174,11 +176,11 @@ def _start_program(
     port: int | None = None
     if engine.program.server:
         deadline = _START_SECONDS + patience
-        server = _launch(sites[1], guarded_argv(engine, case, sites[1].engines, terms, deadline))
-        stack.enter_context(programs.hold(server.process))
+        argv = guarded_argv(engine, case, sites[1].engines, terms, deadline)
+        server = _launch(sites[1], argv, programs, stack)
         port = listening_port(server, engine.name, _START_SECONDS)
-    client = _launch(sites[0], executor_argv(engine, case, sites[0].engines, count, terms, port))
-    stack.enter_context(programs.hold(client.process))
+    argv = executor_argv(engine, case, sites[0].engines, count, terms, port)
+    client = _launch(sites[0], argv, programs, stack)
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):
             # Its watcher's log is complete when it has ended.
@@ -187,9 +189,15 @@ def _start_program(
         yield event
 
 
-def _launch(site: EquippedHost, argv: list[str], secret: str | None = None) -> RunningProgram:
+def _launch(
+    site: EquippedHost,
+    argv: list[str],
+    programs: RunningPrograms,
+    stack: contextlib.ExitStack,
+    secret: str | None = None,
+) -> RunningProgram:
     with naming_lost_host(site.transport.host):
-        process = site.transport.start(argv)
+        process = stack.enter_context(programs.start(site.transport, argv))
         if secret is not None:
             process.send_line(secret)
         return RunningProgram(site.transport.host, process)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
-from railgauge.hosts.transport.interface import Process, end
+from railgauge.hosts.transport.interface import Process, Transport, end
+from railgauge.hosts.transport.kept_shell import KeptShell
 
 _LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
 
 
 class RunningPrograms:
-    """Holds the programs that run now, so that another thread can end them all at once."""
+    """Holds the programs that run now, so that another thread can end them all at once.
+
+    A shell whose program ended well is kept, for the next one on its host, until all are ended.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._processes: set[Process] = set()
+        self._idle: defaultdict[Transport, list[KeptShell]] = defaultdict(list)
         self._ended = threading.Event()
 
     @property
@@ -35,22 +41,65 @@ class RunningPrograms:
         """
         with self._lock:
             self._ended.set()
-            processes = tuple(self._processes)
+            processes = (
+                *self._processes,
+                *(shell for idle in self._idle.values() for shell in idle),
+            )
+            self._idle.clear()
         end(processes)
 
     @contextlib.contextmanager
     def hold(self, process: Process) -> Iterator[Process]:
         """Hold `process` for a while; at the end of it the program has ended."""
+        self._add(process)
+        try:
+            yield process
+        finally:
+            self._release(process)
+
+    @contextlib.contextmanager
+    def start(self, transport: Transport, argv: Sequence[str]) -> Iterator[Process]:
+        """Start a program and hold it for a while; at the end of it the program has ended.
+
+        Raises what `Transport.start` does, except that what can't be started ends with status 126
+        or 127 where there is a shell.
+        """
+        if not transport.has_shell:
+            with self.hold(transport.start(argv)) as process:
+                yield process
+            return
+        shell = self._idle_shell(transport) or KeptShell(transport)
+        self._add(shell)
+        try:
+            shell.run(argv)
+            yield shell
+        finally:
+            self._release(shell, keep=transport)
+
+    def _idle_shell(self, transport: Transport) -> KeptShell | None:
+        while True:
+            with self._lock:
+                idle = self._idle[transport]
+                shell = idle.pop() if idle else None
+            if shell is None or shell.ready:
+                return shell
+
+    def _add(self, process: Process) -> None:
         with self._lock:
             self._processes.add(process)
             late = self._ended.is_set()
+        if late:
+            end((process,))
+
+    def _release(self, process: Process, keep: Transport | None = None) -> None:
+        """Let go of a program: it has ended, or is ended now unless it is a shell to `keep`."""
+        with self._lock:
+            if keep is not None and isinstance(process, KeptShell) and process.ready:
+                self._processes.discard(process)
+                self._idle[keep].append(process)
+                return
         try:
-            if late:
-                end((process,))
-            yield process
+            end((process,), grace=_LAST_SECONDS)
         finally:
-            try:
-                end((process,), grace=_LAST_SECONDS)
-            finally:
-                with self._lock:
-                    self._processes.discard(process)
+            with self._lock:
+                self._processes.discard(process)

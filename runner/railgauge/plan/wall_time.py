@@ -38,10 +38,12 @@ _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6
 # What was written is brought to the device after each replication.
 _FLUSH_SECONDS = 0.25
-_ARRAYS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
-# Of what is bounded by a count: a link without a known rate carries that much (bit/s), an answer
-# takes that long (s). A launch that takes longer by this is guessed.
+# Arrays that are made; the order of an array's random places takes as long as one.
+_ARRAYS = {"random": 2, "copy": 2, "scale": 2, "add": 3, "triad": 3}
+# Of what is bounded by a count: a link without a known rate carries that much (bit/s), one within
+# this machine more; an answer takes that long (s). A launch that takes longer by this is guessed.
 _USUAL_RATE = 1e9
+_LOCAL_RATE = 1e10
 _USUAL_ROUND_TRIP = 100e-6
 _SHORT_SECONDS = 1.0
 # A matrix measures so much of each pair, one after another (docs/mpi.md).
@@ -173,7 +175,9 @@ class LaunchTimes:
         if not (engine.has_effect("count", parameters) and parameters.get("count")):
             return 0.0, False
         link = self._link(case)
-        gap = _gap(parameters, (link and link.rate) or _USUAL_RATE)
+        is_far = any(self._is_far(name) for name in (case.client, case.server) if name)
+        rate = (link and link.rate) or (_USUAL_RATE if is_far else _LOCAL_RATE)
+        gap = _gap(parameters, rate)
         if parameters.get("mode") == "latency":
             gap = max(gap, (link and link.rtt) or _USUAL_ROUND_TRIP)
         length = float(parameters["count"]) * gap
@@ -199,15 +203,23 @@ def _gap(parameters: Mapping[str, object], rate: float) -> float:
 def _preparation(engine: EngineInfo, case: Case) -> float:
     """Return what comes before the first replication: memory is touched, files are laid out."""
     parameters = case.parameters
-    threads = float(parameters.get("threads", 1))
     if engine.program is not None:
         return 0.0  # It is started anew for each replication.
     if _has_files(engine, case):
-        return threads * float(parameters["size"]) / _LAYOUT_RATE
+        return _layout(case)
     if engine.has_effect("block", parameters):
         arrays = _ARRAYS.get(str(parameters.get("mode")), 1)
-        return arrays * threads * float(parameters["block"]) / _TOUCH_RATE
+        return arrays * _threads(case) * float(parameters["block"]) / _TOUCH_RATE
     return 0.0
+
+
+def _threads(case: Case) -> float:
+    return float(case.parameters.get("threads", 1))
+
+
+def _layout(case: Case) -> float:
+    """Return how long a file of each thread takes to be laid out."""
+    return _threads(case) * float(case.parameters["size"]) / _LAYOUT_RATE
 
 
 def _has_files(engine: EngineInfo, case: Case) -> bool:
@@ -221,7 +233,7 @@ def _ending(engine: EngineInfo, case: Case) -> float:
     """
     parameters = case.parameters
     if engine.program is not None:
-        return engine.program.overhead
+        return engine.program.overhead + (_layout(case) if _has_files(engine, case) else 0.0)
     if _has_files(engine, case):
         return _FLUSH_SECONDS
     if not engine.has_effect("datagram", parameters):

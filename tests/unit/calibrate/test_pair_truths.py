@@ -7,8 +7,22 @@ import pytest
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.calibrate.interface_counters import CounterRecord, DatagramBounds, DirectionCounts
-from railgauge.calibrate.pair_truths import compared_datagrams, payload_share
+from railgauge.calibrate.broken_instruments import BROKEN_PAIR_INSTRUMENTS
+from railgauge.calibrate.interface_counters import (
+    CountedStream,
+    CounterRecord,
+    DatagramBounds,
+    DirectionCounts,
+)
+from railgauge.calibrate.network import untimed_bytes
+from railgauge.calibrate.pair_truths import (
+    CountedRun,
+    compared_datagrams,
+    compared_rates,
+    pair_truths,
+    payload_share,
+)
+from railgauge.calibrate.rig import Fault, RigResult
 
 COUNT = CertificateCheck("udp datagrams sent", "udp", "", 0.0, relative=False)
 SEGMENTS, MSS, HEADER = 90_000, 1448, 20 + 32
@@ -66,3 +80,38 @@ def test_a_count_is_wrong_only_where_other_packets_can_not_explain_it(
     assert (
         compared_datagrams(COUNT, value, DatagramBounds(990, 1000, 1002)).conclusion == conclusion
     )
+
+
+RATE = CertificateCheck("udp throughput", "udp", "bit/s", 0.003, relative=True)
+TIMES, NO_COUNTS = np.array([0.0, 1.0]), np.array([0, 0])
+NOTHING = DirectionCounts(TIMES, TIMES, NO_COUNTS, NO_COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("share", "late", "conclusion"),
+    [
+        (1.0, 0, "certified"),
+        (0.97, 0, "wrong"),
+        # Of 8,000 datagrams 80 lay there when the receiver got its CPU: they may have come faster.
+        (1.0, 80, "not certifiable here"),
+    ],
+)
+def test_a_rate_is_held_against_the_counters_and_what_is_not_timed_is_uncertain(
+    share: float, late: int, conclusion: str
+) -> None:
+    measured = RigResult(
+        {"throughput": [1e8 + n for n in range(4)], "untimed_bytes": [1000.0 * (1 + late)] * 4}, ()
+    ).broken(Fault("throughput", lambda rate: rate * share))
+    record = CounterRecord(NOTHING, NOTHING, {})
+    streams = [CountedStream(0.8, 1e-4, NO_COUNTS, NO_COUNTS)] * 4
+    first_look = untimed_bytes(measured, 1000) / 1e7
+    run = CountedRun(measured, record, record)
+    check = compared_rates(RATE, run, streams, [1e7] * 4, {"eth0": 0.0}, first_look)
+    assert check.conclusion == conclusion
+    assert check.error == pytest.approx(share - 1, abs=1e-6)
+    assert ("mostly what the engine's first look takes in" in check.reason) == (late > 0)
+
+
+def test_every_check_of_a_pair_has_a_broken_instrument() -> None:
+    broken = {instrument.check for instrument in BROKEN_PAIR_INSTRUMENTS}
+    assert broken == {truth.check.name for truth in pair_truths()}

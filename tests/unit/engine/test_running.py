@@ -55,3 +55,43 @@ def test_a_program_no_longer_held_has_ended(here: LocalTransport, tmp_path: Path
         pass
     assert process.wait(0).status == 0
     assert (tmp_path / "a").read_text() == "tidy\n"
+
+
+def test_a_program_that_ended_well_leaves_its_shell_to_the_next(here: LocalTransport) -> None:
+    programs = RunningPrograms()
+    parents = []
+    for script in ("echo $PPID", "echo $PPID", "echo $PPID; exit 1", "echo $PPID"):
+        with programs.start(here, ["sh", "-c", script]) as process:
+            parents.append(process.read_line(60))
+            process.wait(60)
+    assert parents[0] == parents[1] == parents[2] != parents[3]
+    programs.end_all()
+
+
+def test_programs_side_by_side_have_a_shell_each(here: LocalTransport) -> None:
+    programs = RunningPrograms()
+    with (
+        programs.start(here, ["sh", "-c", "echo $PPID"]) as first,
+        programs.start(here, ["sh", "-c", "echo $PPID"]) as second,
+    ):
+        assert first.read_line(60) != second.read_line(60)
+    programs.end_all()
+
+
+def test_a_program_that_goes_on_is_ended_with_its_shell(
+    here: LocalTransport, tmp_path: Path
+) -> None:
+    programs = RunningPrograms()
+    with programs.start(here, tidying(tmp_path, "a")) as process:
+        assert process.read_line(60) == "up"
+    assert (tmp_path / "a").read_text() == "tidy\n"
+
+
+def test_ending_all_ends_shells_that_wait_for_a_program(here: LocalTransport) -> None:
+    programs = RunningPrograms()
+    with programs.start(here, ["sh", "-c", "echo $PPID"]) as process:
+        number = int(process.read_line(60) or 0)
+        process.wait(60)
+    assert Path(f"/proc/{number}").exists()
+    programs.end_all()
+    assert not Path(f"/proc/{number}").exists()

@@ -115,10 +115,15 @@ def test_memory_is_touched_and_files_are_laid_out_first() -> None:
     assert triad > 1
     assert triad == pytest.approx(3 * prepared("mem", mode="read", block=gib))
     assert prepared("mem", mode="read", block=gib, threads=2) == pytest.approx(triad * 2 / 3)
+    assert prepared("mem", mode="random", block=gib) > prepared("mem", mode="sequential", block=gib)
     disk = launch("disk", mode="read", size=gib, threads=4, folder="/var/tmp")
     assert expected(disk).preparation > 4
     assert expected(disk).ending > 0
-    assert prepared("cpu") == 0
+    # Somebody else's program lays them out for each replication.
+    fio = expected(launch("fio", mode="read", size=gib, threads=4, folder="/var/tmp"))
+    assert fio.preparation == 0
+    assert fio.ending > expected(disk).preparation
+    assert prepared("pmbw", area=gib) == prepared("cpu") == 0
 
 
 def test_datagrams_that_may_be_lost_are_awaited() -> None:
@@ -145,6 +150,18 @@ def test_a_short_count_is_known_by_its_pace_and_a_long_one_guessed(
     assert time.duration == pytest.approx(seconds)
     assert time.guessed == (seconds > 1)
     assert time.seconds(1) > time.duration
+
+
+def test_a_count_is_sent_faster_within_a_machine_than_over_a_link_of_unknown_rate() -> None:
+    def length(link: Link) -> float:
+        plan = PLAN.model_copy(update={"links": {"plain": link}})
+        dispatch = launch("tcp", count=1000, message=125_000)
+        case = replace(dispatch.case, client=link.client, server=link.server)
+        return expected(dispatch._replace(case=case), plan).duration
+
+    assert length(Link("here", "far")) == pytest.approx(1)
+    assert length(Link("here", "here")) == pytest.approx(0.1)
+    assert length(Link("here", "here", rate=1e8)) == pytest.approx(10)
 
 
 def test_a_matrix_takes_four_parts_for_each_round_of_its_pairs() -> None:

@@ -25,10 +25,12 @@ from railgauge.plan.load import load_plan
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.paper.make_paper import latest_runs, write_paper
 from railgauge.report.paper.read_paper import load_paper
+from railgauge.run.amount import amounts
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
 PAPERS = shipped("reports/papers")
+PAPER_PAGE = (PAGE.parent / "paper.md").read_text(encoding="utf-8")
 _QUIET = ReportOptions(most_cases=0)
 
 
@@ -98,6 +100,11 @@ def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
 def test_what_shows_a_papers_tables_is_there(name: str) -> None:
     loaded = load_paper(PAPERS[name], load_catalogue())
     assert loaded.paper.minutes <= 20
+    seconds = sum(amounts(plan, expand(plan))[1].seconds for plan in loaded.plans())
+    assert loaded.paper.minutes == pytest.approx(seconds / 60, rel=0.25, abs=1.2)
+    assert f"| `{name}` |" in PAPER_PAGE and f"| {loaded.paper.minutes} |" in next(
+        line for line in PAPER_PAGE.splitlines() if line.startswith(f"| `{name}` |")
+    )
     top = Path(__file__).parents[3]
     for item in loaded.paper.items:
         for test in item.tests:

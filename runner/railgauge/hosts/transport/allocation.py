@@ -129,6 +129,8 @@ class AllocationProcess:
 class AllocationTransport:
     """The node `node` of the allocation we are in, under the name `host` that the plan gives it."""
 
+    has_shell = True
+
     def __init__(self, host: str, node: str, scheduler: Scheduler) -> None:
         self.host = host
         self._node = node

@@ -143,6 +143,8 @@ class FakeTransport:
     `started` lists every program started, `files` what `put` wrote.
     """
 
+    has_shell = False
+
     def __init__(self, host: str, programs: Mapping[str, Script]) -> None:
         self.host = host
         self.started: list[FakeProcess] = []

@@ -63,10 +63,11 @@ class Process(Protocol):
 class Transport(Protocol):
     """A way to reach one host. Its methods may be called from several threads.
 
-    The first program started connects to the host.
+    The first program started connects to the host. `has_shell`: a POSIX sh is among them.
     """
 
     host: str
+    has_shell: bool
 
     def start(self, argv: Sequence[str]) -> Process:
         """Start a program.

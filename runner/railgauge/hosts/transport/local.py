@@ -143,6 +143,8 @@ class LocalTransport:
     `prefix` stands before each command line: a program that becomes the one it is given.
     """
 
+    has_shell = True
+
     def __init__(self, host: str, prefix: Sequence[str] = ()) -> None:
         self.host = host
         self._prefix = tuple(prefix)

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import shlex
-import string
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,12 +22,12 @@ from paramiko.ssh_exception import SSHException
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
 from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
+from railgauge.hosts.transport.kept_shell import encode
 from railgauge.hosts.transport.line_buffer import LineBuffer, Tail
 from railgauge.hosts.transport.sshconnect import SshConnection, translated
 from railgauge.hosts.transport.sshpool import SshPool
 
 _READ = 65536
-_HARMLESS = string.ascii_letters + string.digits + " _-./=:,+@"
 _START_TIMEOUT = 60.0
 _PUT_TIMEOUT = 60.0
 _KILL_TIMEOUT = 5.0
@@ -91,7 +89,7 @@ class SshProcess:
         deadline = time.monotonic() + _START_TIMEOUT
         program = argv[0]
         with translated(self._host, "starting a program"):
-            encoded = _encode(shlex.join(argv))
+            encoded = encode(argv)
             inline = encoded if len(encoded) <= _LONGEST_INLINE else ""
             self._channel.exec_command(f"exec sh -c '{_START}' sh {mark} '{inline}'")
             if not inline:
@@ -225,6 +223,8 @@ class SshTransport:
     A connection that gives no answer for `keepalive` seconds counts as lost.
     """
 
+    has_shell = True
+
     def __init__(self, host: str, destination: str, *, keepalive: float = 15.0) -> None:
         self.host = host
         self._pool = SshPool(host, destination, keepalive)
@@ -275,9 +275,3 @@ class SshTransport:
             if self._started.closed:
                 self._pool.close()  # so that the next one need not wait as long in vain
             return False
-
-
-def _encode(text: str) -> str:
-    """Return `text` as printf's %b reads it, in characters that mean nothing to any shell."""
-    harmless = _HARMLESS.encode()
-    return "".join(chr(byte) if byte in harmless else f"\\0{byte:03o}" for byte in text.encode())

@@ -1,0 +1,104 @@
+"""A shell on a host that runs one program after another: only it is paid for with a start."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import string
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.interface import Exit, Process, Transport, shell_status
+
+_HARMLESS = (string.ascii_letters + string.digits + " _-./=:,+@").encode()
+
+# Each line of input is a program with its arguments, encoded; the program has the same input. $0 is
+# the mark that says that it ended well; a shell whose program did not ends as it did.
+_LOOP = (
+    'while read -r coded; do eval "set -- $(printf %b "$coded")"; "$@" || exit $?; echo "$0"; done'
+)
+
+
+def encode(argv: Sequence[str]) -> str:
+    """Return `argv` quoted for sh, as printf's %b reads it: one line, harmless to any shell."""
+    text = shlex.join(argv).encode()
+    return "".join(chr(byte) if byte in _HARMLESS else f"\\0{byte:03o}" for byte in text)
+
+
+class KeptShell:
+    """The program that runs in a shell of its own on a host; another one once that ended well.
+
+    See `Process`, but what closes its standard input ends the shell too. Unless that was done, only
+    the thread that reads it may wait for it.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        """Start the shell; raises what `Transport.start` does."""
+        self._mark = f"railgauge-{secrets.token_hex(8)}"
+        self._process: Process = transport.start(["sh", "-c", _LOOP, self._mark])
+        self._lines: deque[str] = deque()  # that came while its end was waited for
+        self._ended = True
+        self._closed = False
+
+    def run(self, argv: Sequence[str]) -> None:
+        """Start a program; one that can't be started ends with status 127 or 126."""
+        self._lines.clear()
+        self._ended = False
+        self._process.send_line(encode(argv))
+
+    @property
+    def ready(self) -> bool:
+        """Whether another program can be started."""
+        if not self._ended or self._closed:
+            return False
+        try:
+            self._process.wait(0)
+        except TimeoutError:
+            return True
+        except HostUnreachableError:
+            pass
+        return False
+
+    def read_line(self, timeout: float | None = None) -> str | None:
+        """See `Process.read_line`."""
+        return self._lines.popleft() if self._lines else self._next(timeout)
+
+    def send_line(self, text: str) -> None:
+        """See `Process.send_line`."""
+        self._process.send_line(text)
+
+    def close_stdin(self) -> None:
+        """See `Process.close_stdin`."""
+        self._closed = True
+        self._process.close_stdin()
+
+    def kill(self) -> None:
+        """See `Process.kill`."""
+        self._closed = True
+        self._process.kill()
+
+    def wait(self, timeout: float | None = None) -> Exit:
+        """See `Process.wait`."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._closed and (line := self._next(_left(deadline))) is not None:
+            self._lines.append(line)
+        if self._ended and not self._closed:
+            return Exit(0, "")
+        ended = self._process.wait(_left(deadline))
+        return Exit(shell_status(ended.status), ended.stderr)
+
+    def _next(self, timeout: float | None) -> str | None:
+        """Return the next line that the program writes, None at its end."""
+        if self._ended:
+            return None
+        line = self._process.read_line(timeout)
+        if line != self._mark:
+            return line
+        self._ended = True
+        return None
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
