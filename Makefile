@@ -139,7 +139,7 @@ bench: setup-dev
 BENCH ?=
 # bench-network: the folder of iperf3's sources, as an installed one may be too old.
 IPERF3 ?=
-bench-network: BENCH += $(if $(IPERF3),--iperf3 $(IPERF3))
+bench-network: override BENCH += $(if $(IPERF3),--iperf3 $(IPERF3))
 bench-%: setup-dev
 	$(BIN)/python -m benchmarks.$* $(BENCH)
 

@@ -105,6 +105,7 @@ static const struct parameter parameters[] = {
      "length of one replication done first and reported as number 0, with connections of its own; "
      "0: none"},
     OMIT_PARAMETER,
+    SERIES_PARAMETER,
     {0},
 };
 
@@ -253,10 +254,8 @@ static void client_finish(struct client *client, const struct fields *reply,
 static void client_fetch(struct client *client, const struct trial *trial,
                          const struct fields *reply, struct result *result)
 {
-    (void)reply;
-    (void)result;
     if (tcp_mode_of(client->launch)->fetch)
-        tcp_mode_of(client->launch)->fetch(client, trial);
+        tcp_mode_of(client->launch)->fetch(client, trial, reply, result);
 }
 
 static void session_open(struct session *session, struct fields *settings)

@@ -82,6 +82,7 @@ static const struct parameter parameters[] = {
     {"warmup", TIME, "0", 0, 86400, NULL, NULL, NULL,
      "length of one replication done first and reported as number 0; 0: none"},
     OMIT_PARAMETER,
+    SERIES_PARAMETER,
     {0},
 };
 

@@ -456,7 +456,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0013');
+INSERT INTO "railgauge_schema" VALUES('0014');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -521,6 +521,16 @@ CREATE TABLE run_metric (
 	CONSTRAINT pk_run_metric PRIMARY KEY (run_id, metric_id), 
 	CONSTRAINT fk_run_metric_run_id FOREIGN KEY(run_id) REFERENCES run (id), 
 	CONSTRAINT fk_run_metric_metric_id FOREIGN KEY(metric_id) REFERENCES metric (id)
+);
+CREATE TABLE series (
+	run_case_id INTEGER NOT NULL, 
+	number INTEGER NOT NULL, 
+	sent BIGINT NOT NULL, 
+	arrived BIGINT NOT NULL, 
+	recorded INTEGER NOT NULL, 
+	data BLOB NOT NULL, 
+	CONSTRAINT pk_series PRIMARY KEY (run_case_id, number), 
+	CONSTRAINT fk_series_run_case_id_number FOREIGN KEY(run_case_id, number) REFERENCES replication (run_case_id, number)
 );
 CREATE TABLE soak_log (
 	log_id INTEGER NOT NULL, 

@@ -236,7 +236,7 @@ static void print_launch_options(const struct engine *engine)
                "  --plan-hosts A,B     or to these only, as railgauge says\n",
                engine->solo);
     if (parameter_find(engine, "trace") >= 0)
-        printf("  --trace-out FILE     client: write each arrival of the trace to this file\n");
+        printf("  --trace-out FILE     client: write the trace or series to this file\n");
     if (engine->rank)
         printf("  --rank-addresses A,B an address of each rank's host, in their order; with k "
                "times as\n                       many ranks, k ranks in a row for each: a rank "

@@ -1,6 +1,7 @@
 #include "trace.h"
 
 #include "failure.h"
+#include "varints.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,34 +12,7 @@
 
 static const unsigned char magic[4] = {'R', 'G', 'T', '1'};
 
-/* Where bytes go; a NULL out only counts them. */
-struct sink {
-    unsigned char *out;
-    size_t length;
-};
-
-static void put_byte(struct sink *sink, unsigned char byte)
-{
-    if (sink->out)
-        sink->out[sink->length] = byte;
-    sink->length++;
-}
-
-static void put_varint(struct sink *sink, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        put_byte(sink, (unsigned char)(value | 0x80));
-    put_byte(sink, (unsigned char)value);
-}
-
-/* A difference modulo 2^64, small ones of either sign first. */
-static void put_zigzag(struct sink *sink, uint64_t difference)
-{
-    uint64_t sign = difference >> 63 ? UINT64_MAX : 0;
-    put_varint(sink, difference << 1 ^ sign);
-}
-
-static void put_trace(struct sink *sink, const struct trace *trace)
+static void put_trace(struct byte_sink *sink, const struct trace *trace)
 {
     struct arrival before = {.number = UINT64_MAX};
     if (trace->recorded) {
@@ -64,42 +38,15 @@ static void put_trace(struct sink *sink, const struct trace *trace)
 
 size_t trace_length(const struct trace *trace)
 {
-    struct sink sink = {0};
+    struct byte_sink sink = {0};
     put_trace(&sink, trace);
     return sink.length;
 }
 
 void trace_encode(const struct trace *trace, unsigned char *out)
 {
-    struct sink sink = {.out = out};
+    struct byte_sink sink = {.out = out};
     put_trace(&sink, trace);
-}
-
-/* What is left to read; broken once something was no varint. */
-struct source {
-    const unsigned char *at, *end;
-    bool broken;
-};
-
-static uint64_t get_varint(struct source *source)
-{
-    uint64_t value = 0;
-    for (int shift = 0; shift < 70 && source->at < source->end; shift += 7) {
-        unsigned char byte = *source->at++;
-        if (shift == 63 && byte > 1)
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-    source->broken = true;
-    return 0;
-}
-
-static uint64_t get_zigzag(struct source *source)
-{
-    uint64_t coded = get_varint(source);
-    return coded >> 1 ^ (coded & 1 ? UINT64_MAX : 0);
 }
 
 static bool near(uint64_t time, uint64_t first)
@@ -108,7 +55,7 @@ static bool near(uint64_t time, uint64_t first)
     return apart >= -FARTHEST_NS && apart <= FARTHEST_NS;
 }
 
-static const char *get_arrivals(struct source *source, struct trace *trace, struct arrival first)
+static const char *get_arrivals(struct byte_source *source, struct trace *trace, struct arrival first)
 {
     struct arrival before = first;
     before.number = UINT64_MAX;
@@ -132,7 +79,7 @@ static const char *get_arrivals(struct source *source, struct trace *trace, stru
 bool trace_decode(const unsigned char *bytes, size_t length, struct trace *trace,
                   const char **problem)
 {
-    struct source source = {.at = bytes + sizeof magic, .end = bytes + length};
+    struct byte_source source = {.at = bytes + sizeof magic, .end = bytes + length};
     struct arrival first;
     *trace = (struct trace){0};
     *problem = "it does not begin with RGT1";

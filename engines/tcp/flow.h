@@ -6,6 +6,7 @@
 #include "info.h"
 #include "writer.h"
 
+#include "../lib/intervals.h"
 #include "../lib/network.h"
 #include "../lib/omit.h"
 
@@ -29,6 +30,7 @@ struct sender {
     uint64_t omit;     /* ns, before */
     uint64_t count_from, stop; /* moments */
     uint64_t bytes, messages; /* all */
+    uint64_t newest;          /* bytes of the call that has just ended */
     uint64_t omitted, omitted_messages; /* of those, before what counts */
     struct usage omitted_usage;
     struct tcp_state before; /* of the connection, when that began */
@@ -38,6 +40,7 @@ struct sender {
     struct samples samples; /* at it, until then, between calls */
     struct samples sampler_samples; /* likewise, by struct sampler's thread, in long calls */
     atomic_uint_fast64_t sampled_at; /* ns, when the sender itself last did */
+    struct intervals intervals; /* of it */
 };
 
 /* A receiver's task and, afterwards, what it saw. */
@@ -56,6 +59,7 @@ struct receiver {
     uint64_t omitted;  /* of these, before the first read that counts */
     uint64_t first, first_at, last_at;
     struct usage omitted_usage;
+    struct intervals intervals;
 };
 
 /* What several receivers saw together: the bytes after the very first read, over the time from that
@@ -107,5 +111,12 @@ void add_received(struct fields *fields, const struct reception *sum);
 /* bit/s; fails with SHORT_COUNT if what arrived, the omitted part included, is not what was sent, with
  * TOO_SHORT if what counts has no rate. */
 double rate_of(const struct reception *sum, double sent);
+
+/* The connections' intervals together. retransmits: of what counts, once all has arrived. count 0:
+ * those of a peer, yet to be received. */
+struct intervals *sent_intervals(const struct sender *senders, const struct trial *trial,
+                                 uint64_t retransmits, size_t count);
+struct intervals *received_intervals(const struct launch *launch, const struct trial *trial,
+                                     struct receiver *receivers, size_t count);
 
 #endif

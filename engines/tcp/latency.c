@@ -183,8 +183,11 @@ static void finish(struct client *client, const struct fields *reply, struct res
         fail(SHORT_COUNT, "the server echoed another number of messages than came back");
 }
 
-static void fetch(const struct client *client, const struct trial *trial)
+static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
+                  const struct result *result)
 {
+    (void)reply;
+    (void)result;
     report_round_trips(&requesters[0]->trips, client->launch, trial);
 }
 

@@ -17,6 +17,8 @@
 #define LEAST_READ 131072   /* the receiver asks for a message at a time, but for no less ... */
 #define MOST_READ (1 << 20) /* and no more, by default */
 
+static const enum quantity quantity = RECEIVED_BYTES; /* of intervals */
+
 static ssize_t take_recv(struct receiver *r)
 {
     return recv(r->fd, r->data, r->chunk, 0);
@@ -105,6 +107,7 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
         receivers[i].limit = trial_limit(trial, DRAIN_SECONDS);
         receivers[i].bytes = receivers[i].first = 0;
         receivers[i].first_at = receivers[i].last_at = 0;
+        intervals_prepare(&receivers[i].intervals, receivers[i].launch, trial, &quantity, 1);
     }
 }
 
@@ -115,15 +118,22 @@ static void look_at_read(struct receiver *r, uint64_t now, size_t size)
     uint64_t origin = 0;
     if (atomic_compare_exchange_strong(r->origin, &origin, now))
         origin = now;
-    r->next = r->omit > 0 ? origin + r->omit : now;
-    if (now < r->next)
+    if (r->next == 0)
+        intervals_begin(&r->intervals, origin);
+    intervals_close(&r->intervals, now, &r->bytes);
+    r->next = r->intervals.next;
+    if (r->first_at)
         return;
+    uint64_t counts_from = r->omit > 0 ? origin + r->omit : now;
+    if (now < counts_from) {
+        r->next = counts_from < r->next ? counts_from : r->next;
+        return;
+    }
     if (r->omit > 0)
         usage_end(&r->omitted_usage);
     r->omitted = r->bytes;
     r->first_at = now;
     r->first = size;
-    r->next = UINT64_MAX;
 }
 
 void receive_flow(void *share)
@@ -150,6 +160,20 @@ void receive_flow(void *share)
         r->last_at = progress = now;
         r->bytes += (uint64_t)step;
     }
+}
+
+struct intervals *received_intervals(const struct launch *launch, const struct trial *trial,
+                                     struct receiver *receivers, size_t count)
+{
+    static struct intervals sum;
+    intervals_prepare(&sum, launch, trial, &quantity, 1);
+    for (size_t i = 0; i < count; i++) {
+        struct receiver *r = &receivers[i];
+        r->intervals.origin = atomic_load(r->origin);
+        intervals_finish(&r->intervals, r->last_at, &r->bytes);
+        intervals_add(&sum, &r->intervals);
+    }
+    return &sum;
 }
 
 struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)

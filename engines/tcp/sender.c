@@ -21,6 +21,10 @@
 #define LONGEST_WAIT 10.  /* s, between two calls */
 #define FILE_CHUNK 131072 /* files are read in such pieces by default */
 
+enum { COLUMNS = 4 };
+static const enum quantity quantities[COLUMNS] = {SENT_BYTES, RETRANSMITS, CONGESTION_WINDOW,
+                                                  ROUND_TRIP};
+
 /* The kernel takes files itself, except by these. */
 static bool through_memory(const struct launch *launch, const struct source *source)
 {
@@ -103,14 +107,24 @@ void set_senders(struct sender *senders, const struct launch *launch, const int 
         senders[i].share = share_of_count(launch, trial, i);
         senders[i].duration = seconds_ns(trial->duration);
         senders[i].omit = seconds_ns(trial->omit);
-        senders[i].bytes = senders[i].messages = 0;
+        senders[i].bytes = senders[i].messages = senders[i].newest = 0;
         senders[i].omitted = senders[i].omitted_messages = 0;
         senders[i].omitted_usage = (struct usage){0};
         senders[i].before = (struct tcp_state){0};
         atomic_store(&senders[i].counts, trial->omit <= 0);
         senders[i].samples = senders[i].sampler_samples = (struct samples){0};
         atomic_store(&senders[i].sampled_at, now_ns());
+        intervals_prepare(&senders[i].intervals, launch, trial, quantities, COLUMNS);
     }
+}
+
+static void read_flow(const struct sender *s, const struct tcp_state *state,
+                      uint64_t readings[COLUMNS])
+{
+    readings[0] = s->bytes;
+    readings[1] = state->retransmits;
+    readings[2] = (uint64_t)state->congestion_window;
+    readings[3] = (uint64_t)(state->rtt * 1e9 + 0.5);
 }
 
 /* A call took nothing. */
@@ -168,12 +182,13 @@ static uint64_t keep_last_slot(const struct pace *pace, const struct sender *s, 
 
 /* Between two calls: what was sent until now doesn't count, nor does a message that is under way.
  * At a rate the schedule goes on, but what it lacks is omitted, too. */
-static void begin_to_count(struct sender *s, struct pace *pace, uint64_t now, bool midway)
+static void begin_to_count(struct sender *s, struct pace *pace, uint64_t now, bool midway,
+                           const struct tcp_state *state)
 {
     uint64_t due = pace->begin + (uint64_t)((double)s->bytes * s->byte_ns);
     s->omitted = s->bytes;
     s->omitted_messages = s->messages + midway;
-    s->before = read_tcp_state(s->writer.fd);
+    s->before = *state;
     usage_end(&s->omitted_usage);
     s->began = now;
     if (s->byte_ns > 0 && due > now)
@@ -189,17 +204,29 @@ static void begin_to_count(struct sender *s, struct pace *pace, uint64_t now, bo
 static uint64_t next_look(const struct sender *s, uint64_t now)
 {
     uint64_t next = now + SAMPLE_INTERVAL;
+    next = s->intervals.next < next ? s->intervals.next : next;
     return !atomic_load(&s->counts) && s->count_from < next ? s->count_from : next;
 }
 
 /* Returns when to look again. */
 static uint64_t look(struct sender *s, struct pace *pace, uint64_t now, bool midway)
 {
-    if (atomic_load(&s->counts)) {
+    bool counts = atomic_load(&s->counts), begins = !counts && now >= s->count_from;
+    if (counts) {
         sample_connection(s->writer.fd, &s->samples);
         atomic_store(&s->sampled_at, now);
-    } else if (now >= s->count_from) {
-        begin_to_count(s, pace, now, midway);
+    }
+    if (begins || now >= s->intervals.next) {
+        struct tcp_state state = read_tcp_state(s->writer.fd);
+        uint64_t readings[COLUMNS];
+        read_flow(s, &state, readings);
+        readings[0] -= s->newest;
+        intervals_close(&s->intervals, begins ? s->count_from : now, readings);
+        if (begins) {
+            begin_to_count(s, pace, now, midway, &state);
+            readings[0] = s->bytes;
+            intervals_divide(&s->intervals, now, readings);
+        }
     }
     return next_look(s, now);
 }
@@ -220,6 +247,7 @@ static uint64_t begin_flow(struct sender *s)
         usage_begin(&s->omitted_usage);
     uint64_t now = now_ns();
     s->count_from = now + s->omit;
+    intervals_begin(&s->intervals, now);
     s->stop = s->by_count ? UINT64_MAX : s->count_from + s->duration;
     if (!counts || !s->by_count)
         interrupt_calls(counts ? s->stop : s->count_from);
@@ -250,10 +278,12 @@ void send_flow(void *share)
         now = now_ns();
         if (step <= 0) {
             wait_for_room(s, error, progress);
+            s->newest = 0;
             continue;
         }
         progress = now;
         last = (size_t)step;
+        s->newest = last;
         s->bytes += last;
         at += last;
         if (at < size)
@@ -272,6 +302,9 @@ void send_flow(void *share)
         set_cork(s->writer.fd, 0);
     s->ended = s->byte_ns > 0 ? keep_last_slot(&pace, s, last) : now;
     s->state = read_tcp_state(s->writer.fd);
+    uint64_t readings[COLUMNS];
+    read_flow(s, &s->state, readings);
+    intervals_finish(&s->intervals, s->ended, readings);
     shutdown(s->writer.fd, SHUT_WR);
 }
 
@@ -297,6 +330,22 @@ void wait_until_sent(struct sender *senders, size_t count)
         if (senders[i].writer.handed && !writer_finish(&senders[i].writer))
             fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
     }
+}
+
+struct intervals *sent_intervals(const struct sender *senders, const struct trial *trial,
+                                 uint64_t retransmits, size_t count)
+{
+    static struct intervals sum;
+    intervals_prepare(&sum, senders->launch, trial, quantities, COLUMNS);
+    for (size_t i = 0; i < count; i++) {
+        intervals_add(&sum, &senders[i].intervals);
+        retransmits += senders[i].before.retransmits;
+    }
+    for (size_t i = 0; i < sum.count; i++)
+        sum.readings[i * COLUMNS + 3] /= count;
+    if (sum.count)
+        intervals_last(&sum)[1] = retransmits;
+    return &sum;
 }
 
 struct path path_of(const struct sender *senders, const uint64_t windows[], size_t count)

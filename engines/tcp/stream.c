@@ -5,9 +5,11 @@
 #include "tcp.h"
 #include "sampler.h"
 
+#include "../lib/failure.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 #include "../lib/team.h"
+#include "../lib/tracing.h"
 #include "../lib/under_rate.h"
 
 static struct sender senders[MAX_THREADS];
@@ -134,6 +136,7 @@ static void serve(struct session *session, const struct trial *trial, const int 
     if (trial->omit > 0)
         add_omitted(reply, &sum.omitted);
     add_windows(reply, fds, count);
+    offer_intervals(session, received_intervals(&session->launch, trial, receivers, count), reply);
 }
 
 static void finish(struct client *client, const struct fields *reply, struct result *result)
@@ -141,10 +144,30 @@ static void finish(struct client *client, const struct fields *reply, struct res
     take_received(client, senders, reply, result);
 }
 
+/* Both ends' intervals, if they were asked for. */
+static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
+                  const struct result *result)
+{
+    size_t count = connections_of(client->launch);
+    struct intervals *sent =
+        sent_intervals(senders, trial, (uint64_t)result_get(result, "retransmits"), count);
+    if (sent->length == 0)
+        return;
+    struct intervals *received = received_intervals(client->launch, trial, receivers, 0);
+    receive_intervals(client, reply, received);
+    double omitted = trial->omit > 0 ? result_get(result, "omitted_received_bytes") : 0;
+    uint64_t *before = intervals_omitted(received);
+    if ((double)*intervals_last(received) != omitted + result_get(result, "received_bytes") ||
+        (before && (double)*before != omitted))
+        fail(BAD_PEER, "the server's series does not agree with the bytes that it received");
+    show_intervals(client->launch, trial, (const struct intervals *[]){sent, received}, 2);
+}
+
 const struct tcp_mode tcp_stream = {
     .name = "stream",
     .measure = measure,
     .finish = finish,
+    .fetch = fetch,
     .prepare = prepare,
     .serve = serve,
 };

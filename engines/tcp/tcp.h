@@ -17,7 +17,8 @@ struct tcp_mode {
     /* Client: adds the server's part to the result. */
     void (*finish)(struct client *, const struct fields *reply, struct result *);
     /* Client: reports what is no part of the result; or NULL. */
-    void (*fetch)(const struct client *, const struct trial *);
+    void (*fetch)(struct client *, const struct trial *, const struct fields *reply,
+                  const struct result *);
     /* Server: before the client begins, and before the launch's probe. */
     void (*prepare)(struct session *, const struct trial *);
     /* Server: one replication, until everything has arrived. */

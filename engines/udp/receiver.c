@@ -27,6 +27,9 @@
 #define LOOKS 20         /* for more, before it sleeps: some 5 us */
 #define SLEEPS_BLIND 64  /* without a look before, until looking is tried again */
 
+enum { COLUMNS = 2 };
+static const enum quantity quantities[COLUMNS] = {RECEIVED_PACKETS, LOST_PACKETS}; /* of intervals */
+
 struct receiver {
     struct receiver_group *group;
     size_t number, size;
@@ -51,6 +54,7 @@ struct receiver {
     uint64_t caught_up_at;          /* when nothing more was there to take for the first time; 0: never */
     uint64_t at_catch_up, catch_up_sent; /* datagrams until then; the newest one's first_sent */
     struct drops drops;
+    struct intervals intervals;
     struct mmsghdr messages[RECEIVE_BATCH];
     struct iovec parts[RECEIVE_BATCH][2];
     unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
@@ -108,7 +112,8 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->omitted_usage = (struct usage){0};
     receiver->first_sent = receiver->last_sent = receiver->longest_gap = 0;
     sequence_clear(&receiver->sequence);
-    receiver->omitted.unique = 0;
+    receiver->omitted.unique = receiver->omitted.next = 0;
+    intervals_prepare(&receiver->intervals, launch, group->trial, quantities, COLUMNS);
     if (group->trial->omit > 0)
         sequence_clear(&receiver->omitted);
     for (unsigned int i = 0; i < receiver->width; i++)
@@ -135,6 +140,7 @@ static void make_receiver(void *share)
 {
     struct receiver **receiver = share;
     *receiver = (struct receiver *)(void *)test_buffer(sizeof **receiver);
+    (*receiver)->intervals = (struct intervals){0};
 }
 
 void receiver_group_prepare(struct receiver_group *group, bool server, int first)
@@ -143,6 +149,7 @@ void receiver_group_prepare(struct receiver_group *group, bool server, int first
     group->count = (size_t)int_of(group->launch, "threads");
     group->round_trip = path_round_trip(group->control);
     group->prepared_at = now_ns();
+    atomic_store(&group->origin, 0);
     atomic_store(&group->first_arrived, false);
     atomic_store(&group->sent_known, false);
     for (size_t i = 0; i < group->count; i++)
@@ -289,15 +296,39 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
     return newest;
 }
 
+/* Those of the omitted part have its datagrams alone, late as they may be. */
+static void close_intervals(struct receiver *receiver, uint64_t now)
+{
+    const struct sequence *sequence = &receiver->sequence, *omitted = &receiver->omitted;
+    uint64_t counts_from = receiver->intervals.origin + receiver->intervals.omit;
+    intervals_close(&receiver->intervals, now < counts_from ? now : counts_from,
+                    (uint64_t[]){omitted->unique, omitted->next - omitted->unique});
+    intervals_close(&receiver->intervals, now,
+                    (uint64_t[]){sequence->unique, sequence->next - sequence->unique});
+}
+
+/* The first datagram of this stream has come. */
+static void begin_intervals(struct receiver *receiver, uint64_t now)
+{
+    uint_fast64_t origin = 0;
+    if (atomic_compare_exchange_strong(&receiver->group->origin, &origin, now))
+        origin = now;
+    intervals_begin(&receiver->intervals, origin);
+}
+
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
     const unsigned char *newest = NULL;
+    if (now >= receiver->intervals.next)
+        close_intervals(receiver, now);
     for (unsigned int i = 0; i < count; i++) {
         const unsigned char *packet = take_message(receiver, i, now);
         newest = packet ? packet : newest;
     }
     if (newest == NULL)
         return;
+    if (receiver->last_at == 0)
+        begin_intervals(receiver, now);
     if (receiver->header == FULL)
         receiver->last_sent = get_be64(newest + 16);
     if (receiver->omitted.unique > 0 && receiver->omitted_at == 0)
@@ -511,6 +542,35 @@ static double elapsed(const struct receiver_group *group, const struct span *spa
     uint64_t sending = span->last_sent - span->first_sent, arriving = span->end - span->begin;
     bool believed = !is_stamped(group->launch) && sending < span->end - group->prepared_at;
     return ns_seconds(believed && sending > arriving ? sending : arriving);
+}
+
+static void finish_intervals(struct receiver *receiver)
+{
+    struct intervals *intervals = &receiver->intervals;
+    uint64_t unique = receiver->sequence.unique, sent = receiver->group->sent[receiver->number];
+    uint64_t omitted[] = {receiver->omitted.unique,
+                          receiver->omitted.next - receiver->omitted.unique};
+    if (receiver->last_at == 0)
+        begin_intervals(receiver, now_ns());
+    uint64_t counts_from = intervals->origin + intervals->omit;
+    close_intervals(receiver, receiver->last_at > counts_from ? receiver->last_at : counts_from);
+    intervals_finish(intervals, receiver->last_at, (uint64_t[]){unique, sent - unique});
+    for (size_t column = 0; column < COLUMNS; column++)
+        intervals_raise(intervals, false, column, omitted[column]);
+    uint64_t *end = intervals_omitted(intervals);
+    if (end)
+        memcpy(end, omitted, sizeof omitted);
+}
+
+struct intervals *receiver_group_intervals(const struct receiver_group *group)
+{
+    static struct intervals sum;
+    intervals_prepare(&sum, group->launch, group->trial, quantities, COLUMNS);
+    for (size_t i = 0; i < group->count; i++) {
+        finish_intervals(group->receivers[i]);
+        intervals_add(&sum, &group->receivers[i]->intervals);
+    }
+    return &sum;
 }
 
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)

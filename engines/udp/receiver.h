@@ -5,6 +5,7 @@
 #include "reception.h"
 #include "udp.h"
 
+#include "../lib/intervals.h"
 #include "../lib/team.h"
 #include "../lib/trace.h"
 
@@ -21,6 +22,7 @@ struct receiver_group {
     struct session *session; /* of a server, whose first thread awaits the END; or NULL */
     struct trace *trace;     /* arrivals go there; NULL: nowhere */
     uint64_t trace_room;
+    atomic_uint_fast64_t origin; /* ns, when the first of all streams arrived; 0: not yet */
     atomic_bool first_arrived; /* the first datagram has arrived */
     atomic_bool sent_known; /* `sent` is known */
     uint64_t sent[MAX_THREADS];
@@ -42,6 +44,9 @@ void receiver_group_set_sent(struct receiver_group *group, const struct fields *
 
 /* Since when nothing has arrived, in ns. */
 uint64_t receiver_group_quiet(const struct receiver_group *group);
+
+/* Their intervals together; of no receivers those of a peer, yet to be received. */
+struct intervals *receiver_group_intervals(const struct receiver_group *group);
 
 /* After the team has ended; the omitted part's CPU time is taken out of usage. Fails if nothing arrived or something was never sent. */
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage);

@@ -16,6 +16,8 @@
 
 #define BATCH_LIMIT 1024
 
+static const enum quantity quantity = SENT_PACKETS; /* of intervals */
+
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
  * batch have headers of their own and all one payload. */
 struct sender {
@@ -36,6 +38,9 @@ struct sender {
     double wait;     /* ns from one call to the next; 0: none */
     double late;     /* ns after the other streams' */
     uint64_t sent, retries, spun;
+    uint64_t newest;  /* datagrams of the call that has just ended */
+    uint64_t look_at; /* the moment when an interval ends, or the omitted part */
+    struct intervals intervals;
     struct histogram gaps;
     _Alignas(4096) unsigned char packet[LARGEST];
     struct mmsghdr messages[BATCH_LIMIT];
@@ -102,6 +107,8 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     sender->omitted = 0;
     sender->omitted_usage = (struct usage){0};
     sender->sent = sender->retries = sender->spun = sender->began = sender->ended = 0;
+    sender->newest = 0;
+    intervals_prepare(&sender->intervals, launch, group->trial, &quantity, 1);
     histogram_clear(&sender->gaps);
     for (unsigned int i = 0; i < sender->segments; i++)
         header_begin(sender->packet + i * sender->size, sender->header, group->trial->token);
@@ -114,6 +121,7 @@ static void make_sender(void *share)
     struct sender **sender = share;
     *sender = (struct sender *)(void *)test_buffer(sizeof **sender);
     histogram_open(&(*sender)->gaps);
+    (*sender)->intervals = (struct intervals){0};
 }
 
 void sender_group_prepare(struct sender_group *group, bool server, int first)
@@ -178,10 +186,24 @@ static void begin_to_count(struct sender *sender, uint64_t now)
         sender->stop = now + seconds_ns(sender->group->trial->duration);
 }
 
+static void look(struct sender *sender, uint64_t now)
+{
+    bool begins = sender->omitted_flag && now >= sender->count_from;
+    uint64_t sent = sender->omitted + sender->sent - sender->newest;
+    intervals_close(&sender->intervals, begins ? sender->count_from : now, &sent);
+    if (begins) {
+        begin_to_count(sender, now);
+        intervals_divide(&sender->intervals, now, &sender->omitted);
+    }
+    sender->look_at = sender->intervals.next;
+    if (sender->omitted_flag && sender->count_from < sender->look_at)
+        sender->look_at = sender->count_from;
+}
+
 static bool more(struct sender *sender, uint64_t now)
 {
-    if (sender->omitted_flag && now >= sender->count_from)
-        begin_to_count(sender, now);
+    if (now >= sender->look_at)
+        look(sender, now);
     return sender->sent < sender->limit && now < sender->stop;
 }
 
@@ -192,7 +214,8 @@ static uint64_t call(struct sender *sender, uint64_t now)
     for (;;) {
         int handed = hand_over(sender, now);
         if (handed > 0) {
-            sender->sent += (uint64_t)handed;
+            sender->newest = (uint64_t)handed;
+            sender->sent += sender->newest;
             return now_ns();
         }
         refused(sender, errno);
@@ -260,6 +283,8 @@ static void send_stream(void *share)
     if (group->first_arrived && !atomic_load(group->first_arrived))
         return; /* the other end is through, and nothing of it arrived */
     sender->count_from = now + seconds_ns(group->trial->omit);
+    sender->look_at = 0;
+    intervals_begin(&sender->intervals, now);
     sender->stop = group->trial->count ? UINT64_MAX
                                        : sender->count_from + seconds_ns(group->trial->duration);
     if (sender->omitted_flag)
@@ -274,6 +299,17 @@ static void send_stream(void *share)
     sender->ended = now_ns();
     if (sender->omitted_flag)
         fail(TOO_SHORT, "the time was over before anything was sent that counts: ask for more");
+    uint64_t sent = sender->omitted + sender->sent;
+    intervals_finish(&sender->intervals, sender->ended, &sent);
+}
+
+struct intervals *sender_group_intervals(const struct sender_group *group)
+{
+    static struct intervals sum;
+    intervals_prepare(&sum, group->launch, group->trial, &quantity, 1);
+    for (size_t i = 0; i < group->count; i++)
+        intervals_add(&sum, &group->senders[i]->intervals);
+    return &sum;
 }
 
 void sender_group_tasks(struct sender_group *group, struct task *tasks, int first)

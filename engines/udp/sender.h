@@ -5,6 +5,7 @@
 #include "udp.h"
 
 #include "../lib/histogram.h"
+#include "../lib/intervals.h"
 #include "../lib/omit.h"
 #include "../lib/team.h"
 
@@ -45,6 +46,9 @@ void sender_group_run(struct sender_group *group, struct client *client, const s
 
 /* What they did before what counts; its CPU time is taken out of usage. */
 struct omitted sender_group_omitted(const struct sender_group *group, struct usage *usage);
+
+/* Their intervals together. */
+struct intervals *sender_group_intervals(const struct sender_group *group);
 
 struct sent sender_group_done(const struct sender_group *group);
 

@@ -5,6 +5,7 @@
 
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
+#include "../lib/tracing.h"
 
 /* One for each process. */
 static struct sender_group sender_group;
@@ -40,6 +41,7 @@ static void serve(struct session *session, const struct trial *trial, struct fie
     if (trial->omit > 0)
         add_omitted(reply, &reception.omitted);
     offer_arrivals(session, &receiver_group, &reception, reply);
+    offer_intervals(session, receiver_group_intervals(&receiver_group), reply);
 }
 
 static void finish(struct client *client, const struct fields *reply, struct result *result)
@@ -59,12 +61,39 @@ static void finish(struct client *client, const struct fields *reply, struct res
     result_set(result, "server_polling_time", reception.polled);
 }
 
+/* Both ends' intervals, if they were asked for. How much was lost of the omitted part's end, only the
+ * client knows. */
+static void fetch_intervals(struct client *client, const struct trial *trial,
+                            const struct fields *reply, const struct result *result)
+{
+    struct intervals *sent = sender_group_intervals(&sender_group);
+    struct intervals *received = receiver_group_intervals(
+        &(struct receiver_group){.launch = client->launch, .trial = trial});
+    double size = number_of(client->launch, "datagram"), omitted = 0, lost = 0;
+    if (sent->length == 0)
+        return;
+    receive_intervals(client, reply, received);
+    const uint64_t *before = intervals_omitted(received), *last = intervals_last(received);
+    if (before) {
+        omitted = result_get(result, "omitted_received_bytes") / size;
+        lost = result_get(result, "omitted_lost_packets");
+    }
+    bool agrees = before == NULL || ((double)before[0] == omitted && (double)before[1] <= lost);
+    if (agrees && before)
+        intervals_raise(received, true, 1, (uint64_t)lost - before[1]);
+    if (!agrees || (double)last[0] != omitted + result_get(result, "received_packets") ||
+        (double)last[1] != lost + result_get(result, "lost_packets"))
+        fail(BAD_PEER, "the server's series does not agree with the datagrams that it received");
+    show_intervals(client->launch, trial, (const struct intervals *[]){sent, received}, 2);
+}
+
 static void fetch(struct client *client, const struct trial *trial, const struct fields *reply,
                   struct result *result)
 {
     uint64_t sent = (uint64_t)result_get(result, "sent_packets");
     struct reception reception = take_reception(reply, sent);
     finish_arrivals(client, trial, reply, &reception, result);
+    fetch_intervals(client, trial, reply, result);
 }
 
 const struct udp_mode udp_stream = {

@@ -14,19 +14,22 @@ from itertools import pairwise
 from typing import Literal
 
 from railgauge.base.arrays import NDArray, np
-from railgauge.base.errors import TraceError
+from railgauge.base.varints import (
+    VARINT_BYTES,
+    invalid,
+    read_header,
+    read_numbers,
+    signed,
+    varints,
+    zigzag,
+)
 
 MAGIC = b"RGT1"
 MAX_RECORDED = 10_000_000
-_VARINT_BYTES = 10
 _HEADER_NUMBERS = 6
-MAX_BYTES = len(MAGIC) + _VARINT_BYTES * (_HEADER_NUMBERS + 3 * MAX_RECORDED)
-# Counts and times have to fit the signed 64 bits of arrays and databases.
-_LARGEST = 2**63 - 1
+MAX_BYTES = len(MAGIC) + VARINT_BYTES * (_HEADER_NUMBERS + 3 * MAX_RECORDED)
 # Times relative to the first, in ns: 36 years, so that no difference of two differences overflows.
 _FARTHEST = 2**60
-# Bytes decoded at once: what is in between stays in the processor's cache.
-_CHUNK = 1 << 18
 # Of RFC 3550's sum the terms before the last 1024 weigh less than 10^-28 together.
 _JITTER_TERMS = 1024
 
@@ -63,25 +66,25 @@ class Trace:
 def decode(data: bytes) -> Trace:
     """Return the trace in `data`, version RGT1; TraceError when it isn't exactly one."""
     if not data.startswith(MAGIC):
-        raise _invalid(f"it begins with {data[:4]!r} and not with {MAGIC!r}")
+        raise invalid(f"it begins with {data[:4]!r} and not with {MAGIC!r}")
     if len(data) > MAX_BYTES:
-        raise _invalid(f"its {len(data)} bytes are more than the largest has")
-    header, start = _header(data)
+        raise invalid(f"its {len(data)} bytes are more than the largest has")
+    header, start = read_header(data, _HEADER_NUMBERS)
     clock, sent, arrived, recorded, first_received, first_sent = header
     if clock >= len(_CLOCKS):
-        raise _invalid(f"it names an unknown clock, {clock}")
+        raise invalid(f"it names an unknown clock, {clock}")
     if recorded > min(arrived, MAX_RECORDED):
-        raise _invalid(f"it records {recorded} of {arrived} arrivals, {MAX_RECORDED} at most")
+        raise invalid(f"it records {recorded} of {arrived} arrivals, {MAX_RECORDED} at most")
     if not recorded and (first_received or first_sent):
-        raise _invalid("it has a first time without an arrival")
-    columns = _numbers(data, start, 3 * recorded).reshape(recorded, 3)
+        raise invalid("it has a first time without an arrival")
+    columns = read_numbers(data, start, 3 * recorded).reshape(recorded, 3)
     return Trace(
         clock=_CLOCKS[clock],
         sent=sent,
         arrived=arrived,
-        sequence=_sequence(_signed(columns[:, 0]), sent),
-        received=_times(_signed(columns[:, 1])),
-        sent_at=_times(_signed(columns[:, 2])),
+        sequence=_sequence(signed(columns[:, 0]), sent),
+        received=_times(signed(columns[:, 1])),
+        sent_at=_times(signed(columns[:, 2])),
         first_received=first_received,
         first_sent=first_sent,
     )
@@ -101,9 +104,7 @@ def encode(trace: Trace) -> bytes:
     columns[:, 0] = np.diff(trace.sequence, prepend=-1) - 1
     columns[:, 1] = np.diff(trace.received, prepend=0)
     columns[:, 2] = np.diff(trace.sent_at, prepend=0)
-    steps = columns.reshape(-1)
-    zigzag = ((steps << 1) ^ (steps >> 63)).view(np.uint64)
-    return MAGIC + _varints(np.array(header, np.uint64)) + _varints(zigzag)
+    return MAGIC + varints(np.array(header, np.uint64)) + varints(zigzag(columns.reshape(-1)))
 
 
 def pack(data: bytes) -> bytes:
@@ -114,16 +115,21 @@ def pack(data: bytes) -> bytes:
 
 def unpack(blob: bytes) -> Trace:
     """Return the trace that the store keeps as `blob`; TraceError when it holds none."""
+    return decode(inflated(blob))
+
+
+def inflated(blob: bytes) -> bytes:
+    """Return the bytes that `pack` made `blob` of; TraceError when it didn't."""
     inflater = zlib.decompressobj()
     try:
         data = inflater.decompress(blob, MAX_BYTES + 1)
     except zlib.error as error:
-        raise _invalid(f"it cannot be decompressed: {error}") from error
+        raise invalid(f"it cannot be decompressed: {error}") from error
     if len(data) <= MAX_BYTES and not inflater.eof:
-        raise _invalid("its compressed form is cut off")
+        raise invalid("its compressed form is cut off")
     if inflater.unused_data:
-        raise _invalid("more bytes follow its compressed form")
-    return decode(data)
+        raise invalid("more bytes follow its compressed form")
+    return data
 
 
 def loss_runs(trace: Trace) -> NDArray[np.int64]:
@@ -239,94 +245,6 @@ def transit_changes(trace: Trace) -> NDArray[np.int64]:
     return np.abs(np.diff(trace.received - trace.sent_at))
 
 
-def _invalid(reason: str) -> TraceError:
-    return TraceError(
-        f"a trace cannot be read: {reason}. Does the engine that wrote it belong to another "
-        "version of railgauge, or is the database damaged?"
-    )
-
-
-def _header(data: bytes) -> tuple[list[int], int]:
-    """Return the numbers before the arrivals, and where the arrivals start."""
-    numbers, position = [], len(MAGIC)
-    for _ in range(_HEADER_NUMBERS):
-        end = position
-        while data[end : end + 1] >= b"\x80" and end - position < _VARINT_BYTES:
-            end += 1
-        if end >= len(data):
-            raise _cut_off()
-        groups = data[position : end + 1]
-        number = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(groups))
-        if len(groups) > _VARINT_BYTES or number > _LARGEST:
-            raise _invalid(f"the number at byte {position} is too large")
-        numbers.append(number)
-        position = end + 1
-    return numbers, position
-
-
-def _numbers(data: bytes, start: int, count: int) -> NDArray[np.uint64]:
-    """Return exactly `count` varints, which fill `data` from `start` to its end."""
-    if len(data) - start < count:
-        raise _cut_off()
-    raw = np.frombuffer(data, np.uint8, offset=start) if count else np.empty(0, np.uint8)
-    values = np.empty(count, np.uint64)
-    decoded = position = 0
-    while decoded < count:
-        piece = raw[position : position + _CHUNK]
-        ends = np.flatnonzero(piece < 0x80)[: count - decoded]
-        if not len(ends):
-            raise _cut_off()
-        values[decoded : decoded + len(ends)] = _decoded(piece, ends, start + position)
-        decoded += len(ends)
-        position += int(ends[-1]) + 1
-    if start + position < len(data):
-        raise _invalid(f"{len(data) - start - position} bytes follow its end")
-    return values
-
-
-def _decoded(piece: NDArray[np.uint8], ends: NDArray[np.intp], offset: int) -> NDArray[np.uint64]:
-    """Return the varints whose last bytes are at `ends`; `offset` is the piece's, for messages."""
-    starts = np.concatenate((np.zeros(1, np.intp), ends[:-1] + 1))
-    lengths = ends - starts + 1
-    longest = int(lengths.max())
-    values = (piece[starts] & 0x7F).astype(np.uint64)
-    for place in range(1, min(longest, _VARINT_BYTES)):
-        longer = np.flatnonzero(lengths > place)
-        groups = (piece[starts[longer] + place] & 0x7F).astype(np.uint64)
-        if place == _VARINT_BYTES - 1 and (groups > 1).any():
-            longest = _VARINT_BYTES + 1
-        values[longer] |= groups << np.uint64(7 * place)
-    if longest > _VARINT_BYTES:
-        where = offset + int(starts[int(lengths.argmax())])
-        raise _invalid(f"the number at byte {where} does not fit 64 bits")
-    return values
-
-
-def _cut_off() -> TraceError:
-    return _invalid("it is cut off")
-
-
-def _varints(values: NDArray[np.uint64]) -> bytes:
-    lengths = np.ones(len(values), np.intp)
-    for place in range(1, _VARINT_BYTES):
-        lengths += values >= np.uint64(1 << (7 * place))
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    raw = np.empty(int(lengths.sum()), np.uint8)
-    for place in range(int(lengths.max(initial=0))):
-        longer = np.flatnonzero(lengths > place)
-        groups = (values[longer] >> np.uint64(7 * place)).astype(np.uint8) & 0x7F
-        raw[starts[longer] + place] = groups | 0x80
-    raw[ends - 1] &= 0x7F
-    return raw.tobytes()
-
-
-def _signed(values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Undo zigzag."""
-    lowest_bit = np.uint64(1)
-    return (values >> lowest_bit).view(np.int64) ^ -(values & lowest_bit).view(np.int64)
-
-
 def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
     """Return the numbers that `steps` lead to, each from the one expected next."""
     # A sum that wrapped can't be in range: two numbers in range are less than 2^63 apart, so the
@@ -334,7 +252,7 @@ def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
     following = np.cumsum(steps + 1)
     outside = np.flatnonzero((following < 1) | (following > sent))
     if len(outside):
-        raise _invalid(
+        raise invalid(
             f"arrival {int(outside[0]) + 1} has a number that none of the {sent} datagrams sent had"
         )
     return following - 1
@@ -342,9 +260,9 @@ def _sequence(steps: NDArray[np.int64], sent: int) -> NDArray[np.int64]:
 
 def _times(steps: NDArray[np.int64]) -> NDArray[np.int64]:
     if len(steps) and steps[0]:
-        raise _invalid("its first arrival is not the one that its times count from")
+        raise invalid("its first arrival is not the one that its times count from")
     # What wrapped is out of range, as above.
     times = np.cumsum(steps)
     if len(times) and (times.max() > _FARTHEST or times.min() < -_FARTHEST):
-        raise _invalid("its arrivals are more than 36 years apart")
+        raise invalid("its arrivals are more than 36 years apart")
     return times

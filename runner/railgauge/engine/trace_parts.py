@@ -1,7 +1,8 @@
-"""Puts the pieces of per-packet traces together; nothing passes that isn't one whole trace."""
+"""Puts the pieces of traces together; nothing passes that isn't one whole trace."""
 
 from __future__ import annotations
 
+from railgauge.base import intervals
 from railgauge.base.errors import EngineError
 from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.events import Traced
@@ -17,8 +18,15 @@ class TraceParts:
 
     def __init__(self, engine: EngineInfo, case: Case) -> None:
         # Somebody else's program may call anything a trace.
-        has_trace = engine.program is None and engine.has_effect("trace", case.parameters)
-        self._expected = has_trace and float(case.parameters.get("trace", 0)) > 0
+        wanted_records = [
+            name
+            for name in ("trace", "series")
+            if engine.program is None
+            and engine.has_effect(name, case.parameters)
+            and float(case.parameters.get(name, 0)) > 0
+        ]
+        self._expected = bool(wanted_records)
+        self._decode = intervals.decode if "series" in wanted_records else decode
         self._engine = engine.name
         self._number = 0
         self._parts: list[bytes] = []
@@ -48,7 +56,7 @@ class TraceParts:
         if parts and self._number != number:
             raise self._broken(f"sent the trace of {self._number} with replication {number}")
         if parts:
-            decode(data)
+            self._decode(data)
         elif self._expected and number:
             raise self._broken(f"sent no trace of replication {number}")
         return data if number else b""

@@ -60,7 +60,8 @@ class RunShifts(NamedTuple):
     The `shift` with its standard `error` and its `degrees` of freedom, and how many `runs` the
     first side has; `by_runs` where these are enough. `usual` is the standard error that it is
     taken to have at most where its own runs show no more. `kinds` has what the cases of a kind say
-    together, with their places.
+    together, with their places; `apart` is by how much the second of two runs of the first side is
+    above the first, NaN where there are more or fewer.
     """
 
     shift: _Values
@@ -70,6 +71,7 @@ class RunShifts(NamedTuple):
     by_runs: NDArray[np.bool_]
     usual: _Values
     kinds: Sequence[tuple[NDArray[np.intp], _Kind]]
+    apart: _Values
 
     def p(self, shift: _Values) -> _Values:
         """Return the two-sided p (m,) of this `shift` (m,), in place of its own."""
@@ -153,7 +155,10 @@ def run_shifts(
     error, usual = np.sqrt(variance) * farther, between_runs * farther
     usual[~estimates.relative] = 0.0
     shift = means[1] - means[0]
-    return RunShifts(shift, error, np.maximum(degrees, 1), counts[0], by_runs, usual, kinds)
+    signs = 2 * _turns(owners[first]) - 1
+    apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
+    least_degrees = np.maximum(degrees, 1)
+    return RunShifts(shift, error, least_degrees, counts[0], by_runs, usual, kinds, apart)
 
 
 def _medians(

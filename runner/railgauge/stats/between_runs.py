@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.spread import robust_spread
+from railgauge.stats.tails import NORMAL, Tails, fit_tails
 
 _Values: TypeAlias = "NDArray[np.float64]"
 # Cases that it takes to tell from the spreads of their runs what runs differ by, and from how they
@@ -23,6 +24,11 @@ _CENTRE = 2.0
 _CHANCE = 10.0
 # Degrees of freedom of the spread of n cases, by simulation: so that false alarms stay rare.
 _DEGREES, _MORE_DEGREES = 0.5, 4.0
+# Shifts among which some may be changes have heavy tails where that is so much more likely, as a
+# logarithm: 20 times.
+_HEAVY = 3.0
+# One or two runs of a case say little of it alone: its tails may be as heavy as Cauchy's.
+_LEAST_DEGREES = 1.0
 # Of more cases as many quantiles, for the spread.
 _MOST = 300
 
@@ -33,13 +39,15 @@ class Scatter(NamedTuple):
     `centre` is what most have in common. Around it they differ by more than the replications' own
     spread explains: by the standard deviation `spread` beyond it if that is the same for all, by so
     many `times` as much, as the noisier half shows it, if noisier cases differ by more. `degrees`
-    is how many degrees of freedom that has.
+    is how many degrees of freedom that has. `tails` are those of the
+    shifts divided by their widened standard errors.
     """
 
     centre: float
     spread: float
     times: float
     degrees: float
+    tails: Tails = NORMAL
 
     def widened(self, error: _Values) -> _Values:
         """Return the standard `error` (n,) with what cases differ by: whichever way makes it more.
@@ -60,11 +68,45 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     the cases may really have changed. Nothing where chance would show as much, and of fewer than
     LEAST_SCATTERED.
     """
-    n = len(shift)
-    if n < LEAST_SCATTERED:
+    if len(shift) < LEAST_SCATTERED:
         return Scatter(0.0, 0.0, 1.0, math.inf)
-    centre = _closest_half(shift)
-    around = shift - centre
+    middle = _closest_half(shift)
+    around = shift - middle
+    shared = _spread_around(middle, around, error, degrees)
+    return shared._replace(tails=_symmetric_tails(around / shared.widened(error)))
+
+
+def tails_of_pairs(apart: _Values) -> Tails:
+    """Return the tails of how far one more run is off the mean of two that are `apart` (n,).
+
+    By how runs are alike, so in the unit of `apart`, and without what all cases have in common.
+    """
+    around = apart - _closest_half(apart)
+    spread = robust_spread(around, _MOST)
+    if spread == 0:
+        return NORMAL._replace(scale=0.0)
+    tails = fit_tails(around / spread, least=_LEAST_DEGREES)
+    # The variance of such a deviation is 3/2 of a run's, and that of a difference is twice a run's.
+    return tails._replace(scale=tails.scale * spread * math.sqrt(3 / 4))
+
+
+def _symmetric_tails(around: _Values) -> Tails:
+    """Return the tails of deviations (n,) of which some may be changes.
+
+    Two runs that are alike differ either way as often. So those that are all on one side, farther
+    out than any on the other, are changes rather than tails: only the greatest counts.
+    """
+    outward = around[np.argsort(-np.abs(around), kind="stable")]
+    other_side = np.flatnonzero(np.sign(outward) != np.sign(outward[0]))
+    rest = outward[other_side[0] :] if len(other_side) else outward[:0]
+    if len(rest) < LEAST_CASES:
+        return NORMAL
+    return fit_tails(np.append(rest, outward[0]), _HEAVY, _LEAST_DEGREES)
+
+
+def _spread_around(centre: float, around: _Values, error: _Values, degrees: _Values) -> Scatter:
+    """Return the scatter of shifts that are `around` (n,) a centre."""
+    n = len(around)
 
     def beyond(spread: float, cases: slice | NDArray[np.intp] = slice(None)) -> float:
         scaled = around[cases] / np.hypot(error[cases], spread)

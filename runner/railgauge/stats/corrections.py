@@ -7,10 +7,17 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
-from railgauge.stats.baseline_runs import RunValues, run_shifts, student
-from railgauge.stats.between_runs import LEAST_SCATTERED, Variances, moderated, scatter
+from railgauge.stats.baseline_runs import RunShifts, RunValues, run_shifts, student
+from railgauge.stats.between_runs import (
+    LEAST_SCATTERED,
+    Variances,
+    moderated,
+    scatter,
+    tails_of_pairs,
+)
 from railgauge.stats.dependence import variance_factors
 from railgauge.stats.estimates import LEVEL, Estimates
+from railgauge.stats.tails import NORMAL
 
 _Values: TypeAlias = "NDArray[np.float64]"
 # Half a 95 % interval of the normal distribution.
@@ -58,7 +65,8 @@ def correct(
     # Medians of runs vary as much as the order of values makes them.
     factors[by_runs] = 1.0
     estimates = _thinned(estimates, factors)
-    error, degrees, between, centre, assumed = _scattered(estimates, group, by_runs, between_runs)
+    scattered = _scattered(estimates, group, between_medians, between_runs)
+    error, degrees, between, centre, assumed = scattered[:5]
     # Two runs that differ by more than is usual show that much.
     usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
     spread = np.maximum(usual, between_medians.error)[assumed]
@@ -76,7 +84,7 @@ def correct(
     moved = np.where(estimates.relative, estimates.shift - centre, between_medians.shift)
     # What only stands out as it didn't move with the others is no change the other way.
     moved[estimates.relative & (moved * estimates.shift < 0)] = 0.0
-    by_others = np.where(by_runs, between_medians.p(moved), student(moved, error, degrees))
+    by_others = np.where(by_runs, between_medians.p(moved), scattered.p(moved))
     p[elsewhere] = np.maximum(p, by_others)[elsewhere]
     between[by_runs] = between_medians.half_interval()[by_runs]
     final = _with_interval(estimates._replace(p=p), between, by_runs)
@@ -86,7 +94,8 @@ def correct(
 class _Scattered(NamedTuple):
     """What pairs' shifts show by how they scatter within their groups, (m,) each.
 
-    The standard error with what runs differ by and its degrees of freedom, and as in `Corrected`.
+    The standard error with what runs differ by and its degrees of freedom, as in `Corrected`, and
+    Student's distribution that fits the tails, with a `tail_error` of 0 where nothing shows any.
     """
 
     error: _Values
@@ -94,15 +103,25 @@ class _Scattered(NamedTuple):
     between: _Values
     centre: _Values
     assumed: NDArray[np.bool_]
+    tail_error: _Values
+    tail_degrees: _Values
+
+    def p(self, shift: _Values) -> _Values:
+        """Return the two-sided p (m,) of this `shift` (m,)."""
+        by_tails = student(shift, self.tail_error, self.tail_degrees)
+        most: _Values = np.maximum(student(shift, self.error, self.degrees), by_tails)
+        return most
 
 
 def _scattered(
     estimates: Estimates,
     group: NDArray[np.intp],
-    by_runs: NDArray[np.bool_],
+    between_medians: RunShifts,
     between_runs: float,
 ) -> _Scattered:
     m = len(group)
+    by_runs, apart = between_medians.by_runs, between_medians.apart
+    tail_error, tail_degrees = np.zeros(m), np.full(m, _MANY)
     between, centre, assumed = np.zeros(m), np.zeros(m), np.zeros(m, bool)
     error, degrees = estimates.error.copy(), estimates.degrees.copy()
     for number in range(int(group.max(initial=-1)) + 1):
@@ -117,13 +136,23 @@ def _scattered(
         centre[pairs] = shared.centre
         within, error[pairs] = error[pairs], shared.widened(error[pairs])
         degrees[pairs] = np.minimum(degrees[pairs], shared.degrees)
+        of_two = apart[clear][np.isfinite(apart[clear])]
+        if len(of_two) >= LEAST_SCATTERED:
+            tails, unit = tails_of_pairs(of_two), np.ones(len(pairs))
+        else:
+            tails, unit = shared.tails, error[pairs]
+        half = error[pairs] * estimates.quantile[pairs]
+        if tails.degrees < NORMAL.degrees:
+            tail_error[pairs], tail_degrees[pairs] = tails.scale * unit, tails.degrees
+            half = np.maximum(half, tails.half(LEVEL) * unit)
         # Standard errors add up as squares.
         with np.errstate(invalid="ignore"):
-            beyond = np.sqrt(np.maximum(error[pairs] ** 2 - within**2, 0))
+            beyond = np.sqrt(np.maximum(half**2 - (within * estimates.quantile[pairs]) ** 2, 0))
         # Of too few values the error is infinite.
-        beyond[~np.isfinite(within)] = shared.spread
-        between[pairs] = beyond * estimates.quantile[pairs]
-    return _Scattered(error, degrees, between, centre, assumed)
+        few = ~np.isfinite(within)
+        beyond[few] = shared.spread * estimates.quantile[pairs[few]]
+        between[pairs] = beyond
+    return _Scattered(error, degrees, between, centre, assumed, tail_error, tail_degrees)
 
 
 def _with_interval(estimates: Estimates, between: _Values, by_runs: NDArray[np.bool_]) -> Estimates:

@@ -16,12 +16,13 @@ from railgauge.store.models import (
     LossRun,
     Measurement,
     Replication,
+    SeriesRow,
     TraceRow,
 )
 
 # System logs and traces are most of a large database, and no value is read from them.
 _LARGE = frozenset(
-    {TraceRow.__tablename__, LossRun.__tablename__, LOG.name}
+    {TraceRow.__tablename__, SeriesRow.__tablename__, LossRun.__tablename__, LOG.name}
     | {
         name
         for name, table in Base.metadata.tables.items()

@@ -369,6 +369,28 @@ class TraceRow(Base):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
+class SeriesRow(Base):
+    """A replication's series: `data` is what `railgauge.base.intervals.unpack` reads.
+
+    It has so many intervals (`recorded`). What was `sent` and `arrived`, the omitted part included,
+    are bytes of TCP and datagrams of UDP.
+    """
+
+    __tablename__ = "series"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
+        ),
+    )
+
+    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    sent: Mapped[int] = mapped_column(BigInteger)
+    arrived: Mapped[int] = mapped_column(BigInteger)
+    recorded: Mapped[int]
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class LossRun(Base):
     """A stretch of datagrams that never arrived: the number before it (-1: none) and its length."""
 

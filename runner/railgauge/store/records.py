@@ -283,6 +283,7 @@ class StoredTrace:
     """Which trace there is, of a measured replication; `Store.trace` returns the trace itself.
 
     Datagrams `sent`, arrivals (`arrived`, duplicates included) and how many of them are `recorded`.
+    Of a series, which `Store.intervals` returns: the bytes or datagrams, and how many intervals.
     """
 
     run: int

@@ -57,7 +57,13 @@ from railgauge.store.stored_replications import (
     logged_cases,
 )
 from railgauge.store.timed_values import case_moments
-from railgauge.store.traces import load_trace, stored_traces, trace_settings
+from railgauge.store.traces import (
+    load_intervals,
+    load_trace,
+    stored_intervals,
+    stored_traces,
+    trace_settings,
+)
 
 _T = TypeVar("_T")
 
@@ -264,6 +270,8 @@ class Store(Database):
     warnings = reading(extras_read.warnings)
     traces = reading(stored_traces)
     trace = reading(load_trace)
+    interval_series = reading(stored_intervals)
+    intervals = reading(load_intervals)
     trace_settings = reading(trace_settings)
     baselines = reading(stored_baselines)
     baseline = reading(stored_baseline)

@@ -1,16 +1,18 @@
-"""Per-packet traces: stored whole, beside the loss runs found in them, and read one at a time."""
+"""Traces: stored whole, beside the loss runs found in those of arrivals, and read one at a time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, insert, select
 
+from railgauge.base import intervals
 from railgauge.base.arrays import NDArray, np
 from railgauge.base.errors import InputError, StoreError, TraceError
+from railgauge.base.intervals import Intervals
 from railgauge.base.trace import Trace, decode, loss_runs, pack, unpack
 from railgauge.plan.cases import Value
 from railgauge.store.models import (
@@ -19,6 +21,7 @@ from railgauge.store.models import (
     LossRun,
     Replication,
     RunCase,
+    SeriesRow,
     TraceRow,
 )
 from railgauge.store.read import CASE_COLUMNS, fetch_with_cases, find_run
@@ -26,12 +29,15 @@ from railgauge.store.records import Outcome, StoredTrace
 
 # Loss runs inserted at once: a stream that lost every other datagram has millions.
 _ROWS = 20_000
+Stored = type[TraceRow] | type[SeriesRow]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTrace:
-    """A trace's row and its loss runs (k, 2), ready to be stored."""
+    """A trace's or a series' row and its loss runs (k, 2), ready to be stored."""
 
+    table: Stored
     row: dict[str, Any]
     runs: NDArray[np.int64]
 
@@ -44,25 +50,24 @@ def prepare(outcome: Outcome) -> PreparedTrace | None:
     """
     if not outcome.trace or outcome.warmup or outcome.status == "failed":
         return None
+    row = {"number": outcome.replication, "data": pack(outcome.trace)}
     try:
+        if outcome.trace.startswith(intervals.MAGIC):
+            series = intervals.decode(outcome.trace)
+            counts = {"sent": series.sent, "arrived": series.arrived, "recorded": series.rows}
+            return PreparedTrace(SeriesRow, row | counts, np.empty((0, 2), np.int64))
         trace = decode(outcome.trace)
     except TraceError as error:
         raise StoreError(
             f"replication {outcome.replication} has no usable trace: {error}"
         ) from error
-    row = {
-        "number": outcome.replication,
-        "sent": trace.sent,
-        "arrived": trace.arrived,
-        "recorded": len(trace.sequence),
-        "data": pack(outcome.trace),
-    }
-    return PreparedTrace(row, loss_runs(trace))
+    counts = {"sent": trace.sent, "arrived": trace.arrived, "recorded": len(trace.sequence)}
+    return PreparedTrace(TraceRow, row | counts, loss_runs(trace))
 
 
 def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace) -> None:
     """Store the trace and its loss runs."""
-    connection.execute(insert(TraceRow), prepared.row | {"run_case_id": run_case_id})
+    connection.execute(insert(prepared.table), prepared.row | {"run_case_id": run_case_id})
     for start in range(0, len(prepared.runs), _ROWS):
         connection.execute(
             insert(LossRun),
@@ -82,48 +87,77 @@ def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTra
 
 
 def stored_traces(
-    connection: Connection, runs: Iterable[int], *, replication: int | None = None
+    connection: Connection,
+    runs: Iterable[int],
+    *,
+    replication: int | None = None,
+    table: Stored = TraceRow,
 ) -> list[StoredTrace]:
     """Return which traces there are, run by run: cases in the plan's order, then replications.
 
     With `replication` those of that number only. The traces themselves are read by `load_trace`,
     one at a time, as each may have millions of arrivals.
     """
-    return [trace for run in dict.fromkeys(runs) for trace in _of_run(connection, run, replication)]
+    return [
+        trace
+        for run in dict.fromkeys(runs)
+        for trace in _of_run(connection, run, replication, table)
+    ]
 
 
-def _of_run(connection: Connection, run_id: int, replication: int | None) -> list[StoredTrace]:
+def stored_intervals(
+    connection: Connection, runs: Iterable[int], *, replication: int | None = None
+) -> list[StoredTrace]:
+    """Return which series there are, as `stored_traces` does; `load_intervals` reads them."""
+    return stored_traces(connection, runs, replication=replication, table=SeriesRow)
+
+
+def _of_run(
+    connection: Connection, run_id: int, replication: int | None, table: Stored
+) -> list[StoredTrace]:
     plan = find_run(connection, run_id).plan
     query = _traces(
         select(
             *CASE_COLUMNS,
             RunCase.test,
-            TraceRow.number,
-            TraceRow.sent,
-            TraceRow.arrived,
-            TraceRow.recorded,
-        )
+            table.number,
+            table.sent,
+            table.arrived,
+            table.recorded,
+        ),
+        table,
     ).where(RunCase.run_id == run_id)
     if replication is not None:
-        query = query.where(TraceRow.number == replication)
-    rows = fetch_with_cases(connection, query.order_by(RunCase.id, TraceRow.number))
+        query = query.where(table.number == replication)
+    rows = fetch_with_cases(connection, query.order_by(RunCase.id, table.number))
     return [StoredTrace(run_id, plan, test, case, *numbers) for case, (test, *numbers) in rows]
 
 
 def load_trace(connection: Connection, stored: StoredTrace) -> Trace:
     """Return the trace itself; InputError when this database hasn't it, StoreError if damaged."""
-    query = _traces(select(TraceRow.data)).where(
+    return _load(connection, stored, TraceRow, unpack)
+
+
+def load_intervals(connection: Connection, stored: StoredTrace) -> Intervals:
+    """Return the series that is stored as that trace; errors as of `load_trace`."""
+    return _load(connection, stored, SeriesRow, intervals.unpack)
+
+
+def _load(
+    connection: Connection, stored: StoredTrace, table: Stored, read: Callable[[bytes], T]
+) -> T:
+    query = _traces(select(table.data), table).where(
         RunCase.run_id == stored.run,
         RunCase.test == stored.test,
         BenchCase.key == stored.case.key,
-        TraceRow.number == stored.replication,
+        table.number == stored.replication,
     )
     blob = connection.execute(query).scalar()
     where = f"replication {stored.replication} of test {stored.test!r} in run {stored.run}"
     if blob is None:
         raise InputError(f"there is no trace of {where}: is this another database?")
     try:
-        return unpack(blob)
+        return read(blob)
     except TraceError as error:
         raise StoreError(f"the trace of {where} is damaged: {error}") from error
 
@@ -146,9 +180,9 @@ def trace_settings(connection: Connection, stored: StoredTrace) -> Mapping[str, 
     return settings
 
 
-def _traces(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+def _traces(query: Select[*tuple[Any, ...]], table: Stored) -> Select[*tuple[Any, ...]]:
     return (
         query.select_from(RunCase)
         .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .join(TraceRow, TraceRow.run_case_id == RunCase.id)
+        .join(table, table.run_case_id == RunCase.id)
     )

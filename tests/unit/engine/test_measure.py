@@ -8,8 +8,10 @@ import threading
 from dataclasses import replace
 
 import pytest
+from tests.support.series_samples import tcp_series
 
 from railgauge.base.errors import EngineError, HostUnreachableError
+from railgauge.base.intervals import encode as encode_series
 from railgauge.base.trace import MAX_BYTES, decode
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.events import Traced
@@ -546,3 +548,17 @@ def test_an_endless_trace_is_refused_before_it_fills_the_memory():
         for number in range(9):
             parts.add(Traced(1, number, piece))
     assert number == 8
+
+
+def test_a_series_comes_as_a_trace_does():
+    parameters = {**ENGINE.parameters, "series": ParameterInfo("series", "time", default=0.0)}
+    engine, case = (
+        replace(ENGINE, parameters=parameters),
+        replace(CASE, parameters={**CASE.parameters, "series": 0.01}),
+    )
+    parts, data = TraceParts(engine, case), encode_series(tcp_series())
+    parts.add(Traced(1, 0, data))
+    assert parts.take(1) == data
+    parts.add(Traced(2, 0, TRACE))
+    with pytest.raises(EngineError, match="RGI1"):
+        parts.take(2)

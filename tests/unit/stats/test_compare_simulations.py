@@ -93,6 +93,33 @@ def test_heavy_tails_between_runs_rarely_make_an_alarm_with_three_runs():
     assert alarms <= 6
 
 
+def _outliers(draw, shape):
+    levels = 0.01 * draw.standard_normal((*shape[:2], 1))
+    # Three of a hundred runs of a case are a twentieth to a quarter faster.
+    struck = draw.random(levels.shape) < 0.03
+    return normal(draw, shape) * np.exp(levels - struck * draw.uniform(0.05, 0.25, levels.shape))
+
+
+@pytest.mark.parametrize("kind", [_heavy_tails, _outliers])
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_many_cases_show_heavy_tails_with_one_or_two_runs(kind, baseline):
+    draw, changes = np.random.default_rng(9), 0
+    for _ in range(30):
+        pairs = compared(kind(draw, (baseline + 1, 50, 10)))
+        changes += any(pair.change in ("faster", "slower") for pair in pairs)
+    assert changes <= 12
+
+
+@pytest.mark.parametrize("fallen", [1, 3, 20])
+def test_cases_that_fell_together_are_no_heavy_tails(fallen):
+    draw, found = np.random.default_rng(9), 0
+    for _ in range(10):
+        values = differing(0.01)(draw, (2, 50, 10))
+        values[-1, :fallen] *= 1.25
+        found += sum(pair.change == "slower" for pair in compared(values)[:fallen])
+    assert found >= 0.95 * 10 * fallen
+
+
 def test_a_case_that_was_at_both_levels_in_the_baseline_rarely_makes_an_alarm():
     draw, alarms = np.random.default_rng(9), 0
     for _ in range(30):
@@ -103,9 +130,9 @@ def test_a_case_that_was_at_both_levels_in_the_baseline_rarely_makes_an_alarm():
     assert alarms <= 3
 
 
-@pytest.mark.parametrize(("cases", "share"), [(15, 0.91), (50, 0.94)])
+@pytest.mark.parametrize(("cases", "share"), [(15, 0.87), (50, 0.89)])
 def test_a_slowdown_of_three_percent_is_found_at_one_percent_of_noise(cases, share):
-    # Of many more draws in 94 and 96 of 100; 300 are off by two.
+    # Of 600 draws in 91 and 92 of 100; 300 are off by two.
     assert found_slower(np.random.default_rng(2), normal, 300, cases=cases) >= share
 
 

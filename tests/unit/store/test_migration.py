@@ -157,6 +157,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
             "DROP VIEW loss_runs",
             "DROP TABLE loss_run",
             "DROP TABLE trace",
+            "DROP TABLE series",
             "ALTER TABLE bench_case DROP COLUMN members_id",
             "DROP TABLE host_list",
             f"UPDATE {VERSION_TABLE} SET version_num = '0001'",
@@ -189,6 +190,7 @@ def test_cases_of_a_precision_that_is_called_otherwise_go_on(
         store.add_peaks(run, [replace(PEAK, resource=f"cpu_{before}")])
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
+        connection.execute(text("DROP TABLE series"))
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0012'"))
     engine.dispose()
     with Store.open(where) as store:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
+from tests.support.series_samples import store_series, tcp_series
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -24,6 +25,7 @@ from tests.support.store_samples import (
 from railgauge.base.errors import InputError, StoreError
 from railgauge.base.trace import decode, unpack
 from railgauge.store import Store
+from railgauge.store.copy import copy
 
 COLUMNS = ["run", "plan", "test", "link", "case_key", "replication", "after_sequence", "lost"]
 
@@ -178,3 +180,18 @@ def test_a_trace_is_read_with_sqlite_and_the_one_function(tmp_path: Path) -> Non
     (blob,) = connection.execute("SELECT data FROM trace").fetchone()
     connection.close()
     assert unpack(blob).sequence.tolist() == [1, 2, 3, 6, 7, 8]
+
+
+def test_a_series_is_stored_and_copied_beside_traces(store: Store, tmp_path: Path) -> None:
+    run = store_series(store, tcp_series())
+    assert store.traces([run]) == []
+    with Store.open(str(tmp_path / "copy.db")) as other:
+        copy(store, other)
+        for each in (store, other):
+            (stored,) = each.interval_series([run], replication=1)
+            assert (stored.sent, stored.arrived, stored.recorded) == (35_000, 35_000, 4)
+            columns = each.intervals(stored).columns
+            assert columns["rtt"].readings.tolist() == [200_000, 900_000, 250_000, 250_000]
+        assert store.interval_series([run], replication=2) == []
+        with pytest.raises(InputError, match="no trace of replication 1"):
+            store.trace(stored)

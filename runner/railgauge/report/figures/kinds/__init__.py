@@ -12,6 +12,7 @@ from railgauge.report.figures.kinds import (
     cells,
     distribution,
     heatmap,
+    interval_series,
     lines,
     loss_lengths,
     replications,
@@ -34,11 +35,16 @@ KINDS: Mapping[str, Kind[Any]] = {
     "jitter_histogram": histogram_of(JITTER),
     "lines": lines.KIND,
     "loss_runs": loss_lengths.KIND,
+    "loss_series": interval_series.over_time(interval_series.LOSSES),
     "points": lines.POINTS,
     "replications": replications.KIND,
+    "retransmit_series": interval_series.over_time(interval_series.RETRANSMITS),
     "round_trip_ecdf": ecdf_of(ROUND_TRIP),
     "round_trip_histogram": histogram_of(ROUND_TRIP),
     "round_trips": trace_times.ROUND_TRIPS,
+    "rtt_series": interval_series.over_time(interval_series.RTT),
+    "throughput_series": interval_series.over_time(interval_series.THROUGHPUT),
+    "window_series": interval_series.over_time(interval_series.WINDOW),
 }
 
 

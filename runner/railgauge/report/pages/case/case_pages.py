@@ -15,7 +15,7 @@ from railgauge.report.pages.case.case_view import CasePage, make_case_page
 from railgauge.report.pages.case_settings import case_settings
 from railgauge.report.pages.metric_definitions import metric_tables
 from railgauge.report.tables.default import stem
-from railgauge.store.records import StoredRun
+from railgauge.store.records import StoredRun, StoredTrace
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -82,6 +82,9 @@ def case_pages(
     suspicions = {run.id: _suspicions(store, run.id) for run in runs}
     warnings = {run.id: _warnings(store, run.id) for run in runs}
     launches = {run.id: store.launch_settings(run.id) for run in runs}
+    series: dict[tuple[int, str, str], list[StoredTrace]] = {}
+    for stored in store.interval_series(by_id):
+        series.setdefault((stored.run, stored.test, stored.case.key), []).append(stored)
     for link in links:
         replications = store.replications(link.run, link.test, link.case.key)
         measured = {name: None for replication in replications for name in replication.metrics}
@@ -97,6 +100,10 @@ def case_pages(
             ports=_ports(store, link),
             settings=case_settings(launches[link.run].get(link.test), link.case, by_id[link.run]),
             definitions=metric_tables({link.case.engine: measured}, catalogue),
+            series={
+                stored.replication: store.intervals(stored)
+                for stored in series.get((link.run, link.test, link.case.key), ())
+            },
         )
         parameters = parameter_texts(link.case, catalogue)
         yield make_case_page(link.name, link.title, records, parameters, headlines())

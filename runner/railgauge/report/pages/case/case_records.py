@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.base.intervals import Intervals
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.pages.contents import Details
@@ -13,8 +14,9 @@ from railgauge.store.stored_replications import StoredReplication
 
 @dataclass(frozen=True, slots=True)
 class CaseRecords:
-    """What the store has of a case of a run; `logs`, `suspicions`, `ports` by replication.
+    """What the store has of a case of a run.
 
+    `logs`, `suspicions`, `ports` and `series` are by replication.
     `settings` are what was in effect, as (heading, text), `definitions` what its metrics are.
     """
 
@@ -29,3 +31,4 @@ class CaseRecords:
     ports: Mapping[int, Sequence[PortLog]] = field(default_factory=dict)
     settings: Sequence[tuple[str, str]] = ()
     definitions: Sequence[Details] = ()
+    series: Mapping[int, Intervals] = field(default_factory=dict)

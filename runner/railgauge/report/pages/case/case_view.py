@@ -22,6 +22,7 @@ from railgauge.report.pages.case.overview import (
     replication_sheet,
 )
 from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
+from railgauge.report.pages.case.series_timelines import series_timelines
 from railgauge.report.pages.case.sheet import Sheet
 from railgauge.report.pages.case.timelines import Timeline, timelines
 from railgauge.report.pages.contents import Details
@@ -164,8 +165,20 @@ def _timelines(
     for replication in detailed:
         for log in records.logs[replication.number]:
             logs.setdefault(log.host, []).append((log, replication.status == "suspect"))
+    series = [
+        (records.series[replication.number], replication.status == "suspect")
+        for replication in detailed
+        if replication.number in records.series
+    ]
     host_timelines = [
-        HostTimelines(host, side(records.case, host), tuple(timelines(host_logs)))
+        HostTimelines(
+            host,
+            side(records.case, host),
+            (
+                *series_timelines(records.case, side(records.case, host), series),
+                *timelines(host_logs),
+            ),
+        )
         for host, host_logs in list(logs.items())[:MOST_HOSTS]
     ]
     return tuple(timelines for timelines in host_timelines if timelines.figures)

@@ -1,0 +1,111 @@
+"""Figures of series within a replication, and what a case's page shows of them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.support.series_samples import (
+    readings,
+    series_case,
+    store_series,
+    tcp_series,
+    udp_series,
+)
+
+from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.intervals import Intervals
+from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.validation import validate
+from railgauge.plan.yamlfile import loads
+from railgauge.report.definition.definition_model import Spec
+from railgauge.report.document.write_report import write_report
+from railgauge.report.figures.gnuplot import find_gnuplot
+from railgauge.report.figures.kinds.interval_series import RTT, THROUGHPUT
+from railgauge.report.pages.case.series_timelines import series_timelines
+from railgauge.store import Store
+
+
+@pytest.fixture(autouse=True)
+def _gnuplot(require: Callable[[object, str], None]) -> None:
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(str(tmp_path / "r.db")) as opened:
+        yield opened
+
+
+def _draw(store: Store, run: int, out: Path, *kinds: str) -> tuple[list[list[str]], str]:
+    """Return the last values of each record of the last figure's CSV, and the report as text."""
+    names = [kind.replace("_", "-") for kind in kinds]
+    figures = ", ".join(
+        f"{{name: {name}, title: T, kind: {kind}}}" for name, kind in zip(names, kinds, strict=True)
+    )
+    text = f"{{railgauge_report: 1, name: r, title: R, figures: [{figures}]}}"
+    write_report(
+        store, [run], validate(loads(text, "r.yaml"), Spec), out, catalogue=load_catalogue()
+    )
+    with (out / f"{names[-1]}.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row[6:] for row in csv.reader(lines)]
+    return rows, (out / "r.txt").read_text(encoding="utf-8")
+
+
+def test_a_series_of_tcp_is_drawn_over_its_time(store: Store, tmp_path: Path) -> None:
+    run = store_series(store, tcp_series())
+    kinds = ("rtt_series", "window_series", "retransmit_series", "throughput_series")
+    rows, text = _draw(store, run, tmp_path / "f", *kinds)
+    assert rows[0] == ["from_seconds", "to_seconds", "throughput"]
+    numbers = [[float(cell) for cell in row] for row in rows[1:]]
+    assert numbers == [
+        pytest.approx(row)
+        for row in ([0, 0.01, 8e6], [0.01, 0.02, 16e6], [0.02, 0.03, 0], [0.03, 0.036, 4e4 / 0.006])
+    ]
+    points = np.loadtxt(tmp_path / "f" / "throughput-series.dat")
+    assert points[:, 1].max() == 16
+    assert "a→b: 4 intervals, least 0 bit/s, greatest 16.00 Mbit/s." in text
+    assert "The first 10.00 ms were omitted from the metrics." in text
+    assert "least 200.0 µs, greatest 900.0 µs" in text
+
+
+def test_a_series_of_udp_shows_losses(store: Store, tmp_path: Path) -> None:
+    run = store_series(store, udp_series(), "udp")
+    rows, _ = _draw(store, run, tmp_path / "f", "throughput_series", "loss_series")
+    assert [float(row[2]) for row in rows[1:]] == [0, 3, -1]
+
+
+def test_a_quantity_that_an_engine_does_not_have_is_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no lost packets, but sent bytes"):
+        _draw(store, store_series(store, tcp_series()), tmp_path / "f", "loss_series")
+
+
+def test_many_intervals_are_drawn_as_fewer() -> None:
+    """What they count stays the same, and a last one too short for a rate makes no peak."""
+    series = Intervals(10_000_000, 10_000_000, {"received_bytes": readings([1000] * 2001, last=1)})
+    steps = THROUGHPUT.steps(series, series_case())
+    assert len(steps) <= 501
+    assert ((steps[:, 1] - steps[:, 0]) * steps[:, 2]).sum() == pytest.approx(2001 * 8000)
+    assert steps[:, 2].max() < 1e6
+    assert len(THROUGHPUT.steps(series, series_case(), None)) == 2001
+
+
+def test_a_case_s_page_shows_each_end_s_part() -> None:
+    ends = [(tcp_series(), False), (tcp_series(), True)]
+    server, client = (
+        list(series_timelines(series_case(), side, ends)) for side in ("server", "client")
+    )
+    assert [figure.title for figure in server] == ["Throughput in the series"]
+    assert [figure.y for figure in client] == ["µs", "KiB", "retransmits an interval"]
+    (points,) = client[0].quantities
+    assert len(points.sound) == len(points.suspect) == 1
+    assert points.sound[0][:, 1].tolist() == pytest.approx([200, 900, 250, 250])
+    assert len(list(series_timelines(series_case(), "client and server", ends))) == 4
+    assert RTT.column(udp_series()) is None
