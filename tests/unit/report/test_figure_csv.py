@@ -92,8 +92,8 @@ def test_an_axis_called_like_a_column_has_one_of_its_own(
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_no_kind_has_two_columns_of_one_name(store: Store, tmp_path: Path, kind: str) -> None:
     if kind.endswith("_series"):
-        is_udp = kind == "loss_series"
-        run = store_series(store, udp_series() if is_udp else tcp_series(), "udp" if is_udp else "tcp")
+        by_udp = kind == "loss_series"
+        run = store_series(store, *((udp_series(), "udp") if by_udp else (tcp_series(),)))
         figure = f"kind: {kind}"
     elif kind in _TRACED:
         clock = "sender" if kind.startswith("round_trip") else "monotonic"
