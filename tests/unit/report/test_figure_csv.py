@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.figure_data import MIDNIGHT
 from tests.support.report_data import store_traces, trace
+from tests.support.series_samples import store_series, tcp_series, udp_series
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.plan.cases import Case, Value, case_key
@@ -81,7 +82,8 @@ def test_an_axis_called_like_a_column_has_one_of_its_own(
     assert len(header) == len(set(header)), header
     row = dict(zip(header, first, strict=True))
     wanted = {"n": "1000", "mean": "1001", "series": "1002", "link": "a→b", "run": "1"}
-    assert row[f"x_{axis}"] == wanted.get(axis, "solve")
+    # What is drawn as a word has its unit: udp's `series` is a time.
+    assert row[f"x_{axis}"].removesuffix("s") == wanted.get(axis, "solve")
     assert (row["n"], row["link"], row["run"]) == ("2", "a→b", "1")
     if kind == "heatmap":
         assert row["y_mean"] == "1001"
@@ -89,7 +91,11 @@ def test_an_axis_called_like_a_column_has_one_of_its_own(
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_no_kind_has_two_columns_of_one_name(store: Store, tmp_path: Path, kind: str) -> None:
-    if kind in _TRACED:
+    if kind.endswith("_series"):
+        by_udp = kind == "loss_series"
+        run = store_series(store, *((udp_series(), "udp") if by_udp else (tcp_series(),)))
+        figure = f"kind: {kind}"
+    elif kind in _TRACED:
         clock = "sender" if kind.startswith("round_trip") else "monotonic"
         run = store_traces(store, {("a→b", 0.0): [trace({7: 2}, sent=5000, clock=clock)]})
         figure = f"kind: {kind}"
