@@ -137,8 +137,9 @@ def test_each_case_with_system_logs_has_a_page_that_the_report_links_to(
     files = _write(store, _store_run(store, outcomes), out)
     index = files["index.html"]
     links = [href for href in _read(index).hrefs if href.startswith("cases/")]
-    # From each cell of its rows, of medians and of statistics, and from the list of cases.
-    assert len(links) == 2 * (2 + 2 * 9 + 1)
+    # From each cell of its rows, of medians and of statistics (there is no interval), and from the
+    # list of cases.
+    assert len(links) == 2 * (2 + 2 * 8 + 1)
     assert sorted(set(links)) == sorted(name for name in files if name.endswith(".html"))[:2]
     assert "stream: gw→hh · datagram 4KiB" in _text(index)
     assert all(_read(page).hrefs == ["../index.html"] for page in _pages(files))

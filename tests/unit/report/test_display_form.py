@@ -102,3 +102,9 @@ def test_a_share_without_a_unit_is_in_percent() -> None:
     table = _table(lost, {"metric": "loss_rate", "label": "Loss"})
     assert table.header[-1][0].unit == "%"
     assert [row.cells[0].text for row in table.rows] == ["25.00", "25.00"]
+
+
+def test_how_many_values_a_share_has_is_no_percentage() -> None:
+    lost = [series([0.25], {"datagram": size}, metric="loss_rate", unit="1") for size in _SIZES]
+    table = _table(lost, {"metric": "loss_rate", "statistic": "n"})
+    assert [row.cells[0].text for row in table.rows] == ["1", "1"]

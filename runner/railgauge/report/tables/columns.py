@@ -95,7 +95,7 @@ def _default_unit(cell: CellSpec, base: str, stored: str | None) -> str:
     # How many times as long as it takes at best reads better than a percentage.
     as_share = bool(cell.relative_to) and stored != "s"
     as_share |= bool(cell.against) and cell.compared == "change"
-    as_share |= (
-        not (cell.relative_to or cell.against) and base in ("", "1") and cell.metric in shares()
-    )
-    return "%" if as_share or own_unit(cell.statistic) == "1" else base
+    own = own_unit(cell.statistic)
+    of_metric = own is None and not (cell.relative_to or cell.against)
+    as_share |= of_metric and base in ("", "1") and cell.metric in shares()
+    return "%" if as_share or own == "1" else base

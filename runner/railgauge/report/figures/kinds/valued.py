@@ -96,7 +96,8 @@ def value_scale(
 ) -> tuple[Scale, float]:
     """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
     title = metric_title(figure.metric, statistic)
-    in_percent = base in ("", "1") and figure.metric in shares()
+    own = own_unit(statistic)
+    in_percent = own is None and base in ("", "1") and figure.metric in shares()
     best = "%" if in_percent else best_unit(base, values.tolist())
     return scale_of(figure, axis, title, base, best, log=False)
 
