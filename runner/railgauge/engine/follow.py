@@ -56,8 +56,12 @@ def events(
         event = _next(client, server, patience)
         if event is None:
             raise _lost(client)
-        if isinstance(event, Failed) and server is not None:
-            event = _with_server_failure(event, server)
+        if isinstance(event, Failed):
+            event = (
+                _with_other_ranks(event, client)
+                if server is None
+                else _with_server_failure(event, server)
+            )
         yield event
         if isinstance(event, Done):
             for program in (client, server):
@@ -117,6 +121,14 @@ def _with_server_failure(event: Failed, server: RunningProgram) -> Failed:
     return Failed(event.code, message, event.replication)
 
 
+def _with_other_ranks(event: Failed, launcher: RunningProgram) -> Failed:
+    """Add what an MPI job's other ranks and its launcher wrote: the first knows nothing of it."""
+    with contextlib.suppress(TimeoutError, HostUnreachableError):
+        if event.code == "peer-lost" and (words := _last_words(launcher.process.wait(_END))):
+            return Failed(event.code, f"{event.message}{words}", event.replication)
+    return event
+
+
 def _server_failure(server: RunningProgram) -> str:
     """Return the failure that the server reports, "" if it reports none soon."""
     with naming_lost_host(server.host), contextlib.suppress(TimeoutError, EngineError):
@@ -148,13 +160,17 @@ def _server_ended(client: RunningProgram, server: RunningProgram, ended: Exit) -
 def _lost(program: RunningProgram) -> EngineError:
     with contextlib.suppress(TimeoutError, HostUnreachableError):
         end = program.process.wait(timeout=5.0)
-        words = f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
         return EngineError(
             "engine-lost",
             f"the engine on {program.host} ended with status {end.status} "
-            f"before it had finished{words}",
+            f"before it had finished{_last_words(end)}",
         )
     return EngineError("engine-lost", f"the engine on {program.host} closed its output")
+
+
+def _last_words(end: Exit) -> str:
+    """Return the end of its standard error after a colon, "" if there is none."""
+    return f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
 
 
 @contextlib.contextmanager

@@ -24,10 +24,10 @@ def silent(argv: Sequence[str]) -> Steps:
     yield NEVER
 
 
-def saying(*lines: str, status: int = 0) -> Script:
+def saying(*lines: str, status: int = 0, stderr: str = "") -> Script:
     def script(argv: Sequence[str]) -> Steps:
         yield from lines
-        return Exit(status, "")
+        return Exit(status, stderr)
 
     return script
 
@@ -65,6 +65,13 @@ def test_a_client_that_fails_as_its_servers_host_is_lost_is_not_to_blame() -> No
 def test_a_client_whose_server_is_content_and_silent_says_itself_what_failed() -> None:
     told: Iterator[object] = events(running("a", saying(PEER_LOST)), running("b", waiting), 1000.0)
     assert list(told) == [Failed("peer-lost", "the server hung up", None)]
+
+
+def test_a_job_whose_launcher_ended_it_says_what_other_ranks_wrote() -> None:
+    launcher = saying(PEER_LOST, status=1, stderr="rail-mpi: rank 3 on n2: no memory\n")
+    assert list(events(running("a", launcher), None, 10.0)) == [
+        Failed("peer-lost", "the server hung up: rail-mpi: rank 3 on n2: no memory", None)
+    ]
 
 
 def test_a_client_is_given_up_when_its_patience_ends_though_the_server_runs() -> None:
