@@ -56,9 +56,8 @@ static const struct parameter parameters[] = {
      "for; ready sends: receives posted ahead"},
     {"buffers", CHOICE, "rotate", 0, 0, "rotate|reuse", STREAMS, "osu_bw: reuse",
      "rotate: each message in flight has a receive buffer of its own, as programs do that read what "
-     "they receive; reuse: all have the same one, which MPI allows only as nobody looks at it in "
-     "between, and which stays in the receiver's cache: faster where window messages do not fit "
-     "there",
+     "they receive; reuse: all are received into one, as osu_bw does though MPI's standard forbids "
+     "it: faster where a message stays in the receiver's cache and `window` of them do not",
      .implied = true},
     {"send", CHOICE, "standard", 0, 0, SEND_KINDS, STREAMS "|latency", NULL,
      "what sends: standard: MPI_Send, MPI_Isend; synchronous: MPI_Ssend, MPI_Issend, done when the "

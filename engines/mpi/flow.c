@@ -173,11 +173,29 @@ uint64_t stream_send(struct ring *ring, const struct attempt *attempt)
     return ring->sent;
 }
 
+void look_for_start(MPI_Request *start, uint64_t before, struct arrivals *arrivals)
+{
+    int begun = 0;
+    if (arrivals->began)
+        return;
+    MPI_Test(start, &begun, MPI_STATUS_IGNORE);
+    arrivals->began = begun ? before : 0;
+}
+
+void await_start(MPI_Request *start, struct arrivals *arrivals)
+{
+    while (arrivals->began == 0)
+        look_for_start(start, now_ns(), arrivals);
+}
+
 static void receive_one_by_one(struct ring *ring, struct arrivals *arrivals)
 {
     const struct buffers *buffers = ring->buffers;
-    MPI_Recv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    arrivals->began = now_ns();
+    MPI_Request start;
+    uint64_t before = now_ns();
+    MPI_Irecv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, &start);
+    look_for_start(&start, before, arrivals);
+    await_start(&start, arrivals);
     do {
         MPI_Recv(receive_buffer(buffers, arrivals->messages), (int)buffers->size, MPI_BYTE,
                  ring->peer, MPI_ANY_TAG, MPI_COMM_WORLD, &arrivals->last);
@@ -188,11 +206,14 @@ static void receive_one_by_one(struct ring *ring, struct arrivals *arrivals)
 static void receive_ahead(struct ring *ring, struct arrivals *arrivals)
 {
     MPI_Request start;
+    uint64_t before = now_ns();
     MPI_Irecv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, &start);
-    for (size_t i = 0; i < ring->ahead; i++)
+    for (size_t i = 0; i < ring->ahead; i++) {
         ring_post(ring);
-    MPI_Wait(&start, MPI_STATUS_IGNORE);
-    arrivals->began = now_ns();
+        look_for_start(&start, before, arrivals);
+        before = now_ns();
+    }
+    await_start(&start, arrivals);
     for (;;) {
         ring_wait(ring, arrivals->messages, &arrivals->last);
         arrived(arrivals, is_end(arrivals));

@@ -115,7 +115,7 @@ void ring_cancel(struct ring *ring, uint64_t messages);
 void ring_finish(struct ring *ring, uint64_t messages);
 
 /* A receiver's messages. The clock starts when an empty message before them arrives: of many large
- * ones in flight, all arrive in part before the first one is complete. */
+ * ones in flight, all arrive in part before the first one is complete. began: 0 until then. */
 struct arrivals {
     uint64_t messages, began, last_at;
     MPI_Status last;
@@ -133,6 +133,11 @@ static inline bool is_end(const struct arrivals *arrivals)
 {
     return arrivals->last.MPI_TAG == END_TAG;
 }
+
+/* Has the other end begun, as `start` was received? Not before that moment, in ns, when MPI had yet to
+ * be called since the last look: what it is called for may take messages in, too. */
+void look_for_start(MPI_Request *start, uint64_t before, struct arrivals *arrivals);
+void await_start(MPI_Request *start, struct arrivals *arrivals);
 
 struct finding finding_of(const struct arrivals *arrivals);
 

@@ -109,7 +109,7 @@ def others(lab: Lab) -> Iterator[None]:
         sender.wait()
 
 
-def test_where_other_traffic_passes_nothing_is_certified_and_nothing_wrong(
+def test_where_other_traffic_passes_no_count_is_certified_and_nothing_wrong(
     hosts: Path, lab: Lab
 ) -> None:
     with others(lab):
@@ -117,8 +117,10 @@ def test_where_other_traffic_passes_nothing_is_certified_and_nothing_wrong(
             choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None
         )
     for check in certificate.results:
-        assert check.conclusion == "not certifiable here", check
-        assert check.reason
+        # Of what TCP carries from memory to memory the others are less than the tolerance.
+        if check.name != "tcp throughput" or check.conclusion != "certified":
+            assert check.conclusion == "not certifiable here", check
+            assert check.reason
 
 
 def test_a_link_that_is_not_there_is_a_mistake(hosts: Path, tmp_path: Path) -> None:

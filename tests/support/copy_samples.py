@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Table, literal, select
+from tests.support.series_samples import tcp_series
 from tests.support.store_samples import (
     LAUNCH,
     MOMENT,
@@ -26,6 +27,7 @@ from tests.support.store_samples import (
 )
 
 from railgauge.base.certificate import Certificate, CertificateCheck
+from railgauge.base.intervals import encode
 from railgauge.base.systemlog import PortLog
 from railgauge.store import Store
 from railgauge.store.copy_tables import TABLES, refers_to
@@ -95,7 +97,8 @@ def stored_links(store: Store) -> int:
     later = Launch(MOMENT + 9, {}, {}, ("slow",))
     reasons = replace(suspect(4, *SUSPICIONS), logs=logs)
     store.add(run, "stream", case().key, reasons, later)
-    store.add(run, "stream", case(64).key, measured(1, 3.0), Launch(MOMENT + 10))
+    inside = replace(measured(1, 3.0), trace=encode(tcp_series()))
+    store.add(run, "stream", case(64).key, inside, Launch(MOMENT + 10))
     store.skip(run, "stream", case(512).key, "no iperf3 on gw1")
     store.end_case(run, "stream", case().key, "narrow")
     store.finish_run(run, "complete")

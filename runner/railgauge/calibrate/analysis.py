@@ -156,9 +156,9 @@ def is_right(
         return False
     decimals = _DIGITS
     if statistic.startswith("interval"):
-        # Two significant digits of the interval's width.
+        # Two significant digits of half the interval's width.
         low, high = series.ends
-        decimals = min(_DIGITS, 1 - math.floor(math.log10((high - low) / 1e9)))
+        decimals = min(_DIGITS, 1 - math.floor(math.log10((high - low) / 2e9)))
     number = Fraction(text) * _UNITS.get(unit, 0)
     if fault is not None:
         number = Fraction(fault.change(float(number)))
