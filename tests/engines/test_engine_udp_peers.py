@@ -28,11 +28,18 @@ def _counts(fields: dict[str, str]) -> tuple[str, str, str]:
     return fields["received"], fields["duplicates"], fields["reordered"]
 
 
+def _is_stopped(process: int) -> bool:
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    return all((task / "stat").read_text().rpartition(") ")[2].startswith("T") for task in tasks)
+
+
 @contextlib.contextmanager
 def _stopped(server: Server) -> Iterator[None]:
     """Stop the server's only session meanwhile."""
     session = int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
     os.kill(session, signal.SIGSTOP)
+    while not _is_stopped(session):
+        time.sleep(0.001)
     try:
         yield
     finally:
