@@ -55,7 +55,10 @@ def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between
     assert certificate["left_out"] == ["tcp throughput"]
     assert all(check["conclusion"] != "wrong" for check in checks.values())
     sent = checks["udp datagrams sent"]
-    assert (sent["error"], sent["conclusion"]) == (0, "certified")
+    if sent["error"] is None:  # on a machine that stalls, looks at counters can come too late
+        assert (sent["conclusion"], sent["reason"] != "") == ("not certifiable here", True)
+    else:
+        assert (sent["error"], sent["conclusion"]) == (0, "certified")
     rate = checks["udp throughput"]
     assert abs(rate["error"]) <= max(rate["uncertainty"], rate["limit"])
     assert (certificate["host"], certificate["peer"]) == ("a", "b")
