@@ -28,17 +28,39 @@ def _counts(fields: dict[str, str]) -> tuple[str, str, str]:
     return fields["received"], fields["duplicates"], fields["reordered"]
 
 
-def _is_stopped(process: int) -> bool:
+def _session(server: Server) -> int:
+    """Return the process of the server's only session."""
+    return int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
+
+
+def _is_in_state(process: int, state: str) -> bool:
     tasks = Path(f"/proc/{process}/task").iterdir()
-    return all((task / "stat").read_text().rpartition(") ")[2].startswith("T") for task in tasks)
+    return all((task / "stat").read_text().rpartition(") ")[2].startswith(state) for task in tasks)
+
+
+def _queued(client: StreamClient) -> bool:
+    """Whether any of the server's sockets has datagrams that nobody has taken."""
+    rows = [
+        line.split()
+        for name in ("udp", "udp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
+    ports = {f"{port:04X}" for port in client.ports}
+    return any(int(row[4].split(":")[1], 16) for row in rows if row[1].split(":")[1] in ports)
+
+
+def _await_catching_up(client: StreamClient, server: Server) -> None:
+    """Wait until its receivers have taken all and sleep, however late their CPU is."""
+    while _queued(client) or not _is_in_state(_session(server), "S"):
+        time.sleep(0.001)
 
 
 @contextlib.contextmanager
 def _stopped(server: Server) -> Iterator[None]:
     """Stop the server's only session meanwhile."""
-    session = int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
+    session = _session(server)
     os.kill(session, signal.SIGSTOP)
-    while not _is_stopped(session):
+    while not _is_in_state(session, "T"):
         time.sleep(0.001)
     try:
         yield
@@ -69,7 +91,7 @@ def test_time_begins_when_a_receiver_that_got_its_cpu_late_has_caught_up(engines
         for number in range(12):
             client.sockets[0].send(datagram(number, sent_at=10**9 + number))
         late_since = time.monotonic()
-    time.sleep(0.2)
+    _await_catching_up(client, server)
     for number in range(12, 30):
         client.sockets[0].send(datagram(number, sent_at=10**9 + number))
         time.sleep(0.02)
@@ -97,12 +119,12 @@ def test_of_a_stream_that_was_seen_later_as_much_is_not_timed_as_can_have_come_b
 
     if begins_later:
         send(0, 1)
-        time.sleep(0.2)  # it has caught up
+        _await_catching_up(client, server)
     with _stopped(server):
         send(0, 2)
         send(1, 3)
         send(0, 1 - begins_later)
-    time.sleep(0.2)
+    _await_catching_up(client, server)
     for _ in range(5):
         send(0, 1)
         send(1, 1)
