@@ -143,9 +143,8 @@ static int catch_up(struct receiver *receiver, unsigned int count)
     uint64_t asked_at = now_ns();
     int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
     if (received < 0 && errno == EAGAIN) {
-        receiver->timing.caught_up_at = asked_at;
-        receiver->timing.at_catch_up = receiver->counts.sequence.unique;
-        receiver->timing.catch_up_sent = receiver->timing.last_sent;
+        receiver->timing.first = (struct catch_up){asked_at, receiver->counts.sequence.unique,
+                                                   receiver->timing.last_sent};
     }
     return received;
 }
@@ -158,7 +157,7 @@ static int receive_call(struct receiver *receiver)
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
-    if (receiver->timing.first_at && receiver->timing.caught_up_at == 0) {
+    if (receiver->timing.first_at && receiver->timing.first.at == 0) {
         int received = catch_up(receiver, count);
         if (received >= 0 || errno != EAGAIN)
             return received;
@@ -237,6 +236,7 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
     const unsigned char *newest = NULL;
+    bool emptied = receiver->timing.first_at && count < receiver->width;
     if (now >= receiver->counts.intervals.next)
         counts_close(&receiver->counts, now);
     for (unsigned int i = 0; i < count; i++) {
@@ -264,7 +264,7 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
     } else if (receiver->timing.last_at && now - receiver->timing.last_at > receiver->longest_gap) {
         receiver->longest_gap = now - receiver->timing.last_at;
     }
-    receiver->timing.last_at = now;
+    timing_arrival(&receiver->timing, now, receiver->counts.sequence.unique, emptied);
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
 }
 
@@ -403,19 +403,21 @@ struct intervals *receiver_group_intervals(const struct receiver_group *group)
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)
 {
     const struct timing *streams[MAX_THREADS];
+    uint64_t received[MAX_THREADS];
     struct reception sum = {.drops_known = true};
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
         double drain = ns_seconds(drain_time(receiver));
         streams[i] = &receiver->timing;
+        received[i] = receiver->counts.sequence.unique;
         add_stream(receiver, &sum);
         add_omitted_part(receiver, &sum, usage);
         sum.drain = drain > sum.drain ? drain : sum.drain;
     }
     if (sum.received == 0)
         fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
-    struct span span = timed_span(streams, group->count, sum.received);
-    sum.timed = sum.received - span.before;
+    struct span span = timed_span(streams, received, group->count);
+    sum.timed = sum.received - span.before - span.after;
     sum.elapsed = ns_seconds(span_elapsed(&span, is_stamped(group->launch), group->prepared_at));
     return sum;
 }
