@@ -62,9 +62,9 @@ static bool begin_later(const struct timing *const streams[], size_t count, stru
     return true;
 }
 
-/* Ends where the last of all receivers had caught up before its last datagrams, which it may have
- * taken late. Of another stream, which was looked at earlier, as many may have come after as of that
- * one, or none if they were taken or sent by then. False if a receiver that has datagrams never had. */
+/* Ends where the last of all receivers had caught up before its last datagrams. Of another stream,
+ * which was looked at earlier, as many may have come after as of that one, or none if they were taken
+ * or sent by then. False if a receiver that has datagrams never had. */
 static bool end_earlier(const struct timing *const streams[], const uint64_t received[],
                         size_t count, struct span *span)
 {
@@ -81,12 +81,19 @@ static bool end_earlier(const struct timing *const streams[], const uint64_t rec
     span->last_sent = streams[last]->last.sent;
     for (size_t i = 0; i < count; i++) {
         const struct timing *stream = streams[i];
-        if (stream->last_at > span->end &&
-            (span->last_sent == 0 || stream->last_sent > span->last_sent))
+        if (stream->last_at > span->end && stream->last_sent > span->last_sent)
             span->after += least(received[i] - stream->last.count,
                                  received[last] - streams[last]->last.count);
     }
     return true;
+}
+
+/* Were the last datagrams taken late, by far more than they were sent? Senders may have been late,
+ * too: those that don't say so aren't asked. */
+static bool ends_late(const struct span *whole, const struct span *inner)
+{
+    uint64_t arriving = whole->end - inner->end, sending = whole->last_sent - inner->last_sent;
+    return whole->last_sent != 0 && arriving / 2 > sending;
 }
 
 /* The whole one where less than half of all came in what is left of it. */
@@ -101,7 +108,7 @@ struct span timed_span(const struct timing *const streams[], const uint64_t rece
         return whole;
     struct span inner = later;
     if (!end_earlier(streams, received, count, &inner) || inner.end <= inner.begin ||
-        inner.before + inner.after > all / 2)
+        !ends_late(&whole, &inner) || inner.before + inner.after > all / 2)
         return later;
     return inner;
 }

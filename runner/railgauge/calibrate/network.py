@@ -145,11 +145,11 @@ def _throughput(pair: Rig, check: CertificateCheck, *, rate: float) -> Certifica
 
 
 def untimed_bytes(measured: RigResult, datagram: int) -> float:
-    """Return how many bytes beside the first and the last datagram weren't timed, on average.
+    """Return how many bytes beside the first datagram weren't timed, on average.
 
     These are in a truth of all packets: they may have come faster than the others, or slower.
     """
-    return max(0.0, statistics.mean(measured.values("untimed_bytes") or [0]) - 2 * datagram)
+    return statistics.mean(measured.values("untimed_bytes") or [datagram]) - datagram
 
 
 def _throughput_budget(streams: Sequence[Stream], first_look: float) -> dict[str, float]:
