@@ -12,6 +12,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
+from tests.support.site_samples import build
+from tests.support.verdict_samples import add_run, noisy
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
 DATAGRAM, LINK, SMALL, LARGE = range(4)
@@ -339,6 +341,24 @@ def test_a_cases_nights_are_pointed_at_by_key_and_zoomed_by_mouse(
     expect(said).to_contain_text("95 % interval" if "95 %" in said.inner_text() else "replications")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run 2 of night")
+
+
+def test_a_provisional_change_is_dashed_and_the_legend_says_so(tab: Tab, tmp_path: Path) -> None:
+    for night, level in enumerate([1e9] * 10 + [0.8e9] * 10 + [1e9] * 3):
+        add_run(tmp_path / "night.db", {1: noisy(level, seed=night)})
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(next((tmp_path / "site" / "cases").glob("*.html")))
+    tab.picture("site-case-levels")
+    figure = page.locator("figure.nights-figure")
+    dashes = [
+        figure.locator(f"svg[role=img] .change.{kind}").evaluate(
+            "line => getComputedStyle(line).strokeDasharray"
+        )
+        for kind in ("slower.confirmed", "faster.provisional")
+    ]
+    assert (dashes[0], dashes[1] != "none") == ("none", True)
+    legend = figure.locator(".legend span").all_text_contents()
+    assert [line.partition(":")[0] for line in legend] == ["another level", "provisional"]
 
 
 def test_any_two_runs_stand_side_by_side(tab: Tab, pages: dict[str, Path]) -> None:

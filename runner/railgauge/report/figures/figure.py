@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from railgauge.base.units import format_size
 from railgauge.plan.cases import Value
 from railgauge.report.tables.table import Table
-from railgauge.stats.digits import decimals_of_width
+from railgauge.stats.digits import decimals_of_interval
 
 # What the rows of a series are. Of a trace's "dots", of "marks", of "steps" that go up or down at
 # each x: x, y. Of "lines" and "points" with error bars: x, y, low, high (NaN: no bar). Of "bars":
@@ -134,7 +134,7 @@ def text_bars(content: Content) -> list[str]:
             eighths = round(8 * _BAR * value / max(values))
             bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
             spread = ends[1] - ends[0] if len(ends) > 1 else math.nan
-            decimals = decimals_of_width(spread) if 0 < spread < math.inf else 2
+            decimals = decimals_of_interval(*ends[:2]) if 0 < spread < math.inf else 2
             number = f"{value:.{decimals}f}"
             if spread == spread:
                 number += f" [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"

@@ -32,7 +32,7 @@ from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.stats import Interval, Summary, oddities, summaries
-from railgauge.stats.digits import decimals_of_width
+from railgauge.stats.digits import decimals_of_interval, decimals_of_width
 from railgauge.store.records import Series
 
 _ONE, _PERCENT = Decimal(1), Decimal("0.01")
@@ -319,7 +319,7 @@ def _decimals(column: Column, content: CellContent, per_unit: float) -> int:
     # Values that differ by rounding alone are equal.
     if not _ROUNDING * max(abs(low), abs(high)) < high - low < math.inf:
         return column.digits
-    decimals = decimals_of_width(high - low)
+    decimals = decimals_of_width(high - low) if column.compared else decimals_of_interval(low, high)
     return min(decimals, column.digits) if column.digits_given else decimals
 
 
