@@ -19,7 +19,7 @@ _GLANCE = 1.0
 _LAST_WORDS = 10.0
 # A program that is done ends at once; on a host that is busy, soon.
 _END = 5.0
-# A shell's statuses of what it can't start (POSIX.1-2024, 2.8.2); the dynamic linker has the second.
+# A shell's statuses of what it can't start (POSIX), and the dynamic linker's.
 _NOT_STARTED = (126, 127)
 
 
