@@ -12,17 +12,36 @@ from operator import itemgetter
 from sqlalchemy import Connection, func, select
 
 from railgauge.base.errors import StoreError
-from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
+from railgauge.store.models import (
+    BenchCase,
+    Measurement,
+    Metric,
+    Replication,
+    Run,
+    RunCase,
+    SeriesRow,
+    TraceRow,
+)
 from railgauge.store.read import fetch
+from railgauge.store.traces import damaged_rows
 
 _BITS = struct.Struct("<d")
+_RUN_CASES = (
+    select(Run.id, RunCase.test, BenchCase.key, BenchCase.link, RunCase.id)
+    .join(RunCase, RunCase.run_id == Run.id)
+    .join(BenchCase, BenchCase.id == RunCase.case_id)
+    .order_by(RunCase.id)
+)
 # (name, unit, value)
 NamedValue = tuple[str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedReplication:
-    """A replication that isn't what was stored; warm-ups have negative numbers."""
+    """A replication, or its trace or series, that isn't what was stored.
+
+    `table` says which of the three; warm-ups have negative numbers.
+    """
 
     run: int
     test: str
@@ -30,10 +49,12 @@ class ChangedReplication:
     link: str
     run_case: int
     number: int
+    table: str = Replication.__tablename__
 
     def __str__(self) -> str:
         name = f"replication {self.number}" if self.number > 0 else f"warm-up {-self.number}"
-        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {name}"
+        part = "" if self.table == Replication.__tablename__ else f", its {self.table}"
+        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {name}{part}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +88,27 @@ def checksum(
 
 
 def check_checksums(connection: Connection) -> ChecksumReport:
-    """Compare each replication with its checksum; some 3 µs for each value."""
+    """Compare each replication with its checksum; some 3 µs for each value.
+
+    Then each trace and each series with its own.
+    """
     total, without = _counts(connection)
-    changed = tuple(_changed(connection))
+    changed = (*_changed(connection), *_changed_traces(connection))
     return ChecksumReport(total, without, changed)
 
 
 def refuse_changed(connection: Connection, database: str, most: int | None = None) -> None:
-    """Raise StoreError if a replication has changed; with more than `most` values don't look."""
+    """Raise StoreError if a replication, its trace or its series has changed.
+
+    With `most` traces and series are left out, and where there are more values don't look.
+    """
     if most is not None:
         values = select(Measurement.number).limit(most + 1).subquery()
         if connection.execute(select(func.count()).select_from(values)).scalar_one() > most:
             return
     changed = list(_changed(connection))
+    if most is None:
+        changed += _changed_traces(connection)
     if changed:
         raise StoreError(
             f"the database {database} has {len(changed):,} replications that are not what was "
@@ -100,13 +129,7 @@ def _changed(connection: Connection) -> Iterator[ChangedReplication]:
         key: (name, unit)
         for key, name, unit in fetch(connection, select(Metric.id, Metric.name, Metric.unit))
     }
-    run_cases = (
-        select(Run.id, RunCase.test, BenchCase.key, BenchCase.link, RunCase.id)
-        .join(RunCase, RunCase.run_id == Run.id)
-        .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .order_by(RunCase.id)
-    )
-    for run, test, key, link, run_case in connection.execute(run_cases).all():
+    for run, test, key, link, run_case in connection.execute(_RUN_CASES).all():
         values = _values(connection, run_case)
         replications = (
             select(
@@ -129,6 +152,13 @@ def _changed(connection: Connection) -> Iterator[ChangedReplication]:
                 stored != checksum(number, status, started_at, (error[0], error[1]), named)
             ):
                 yield ChangedReplication(run, test, key, link, run_case, number)
+
+
+def _changed_traces(connection: Connection) -> Iterator[ChangedReplication]:
+    names = {row[-1]: row for row in connection.execute(_RUN_CASES).all()}
+    for table in (TraceRow, SeriesRow):
+        for run_case, number in damaged_rows(connection, table):
+            yield ChangedReplication(*names[run_case], number, table.__tablename__)
 
 
 def _values(connection: Connection, run_case: int) -> dict[int, list[tuple[int, float]]]:
