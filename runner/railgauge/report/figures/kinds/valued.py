@@ -96,8 +96,8 @@ def value_scale(
 ) -> tuple[Scale, float]:
     """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
     title = metric_title(figure.metric, statistic)
-    shown = base if own_unit(statistic) else display_base(figure.metric, base)
-    best = best_unit(shown, values.tolist())
+    ladder_base = base if own_unit(statistic) else display_base(figure.metric, base)
+    best = best_unit(ladder_base, values.tolist())
     return scale_of(figure, axis, title, base, best, log=False)
 
 
