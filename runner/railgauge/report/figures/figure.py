@@ -148,7 +148,8 @@ def place_text(place: float, x: Scale) -> str:
     if text := dict(x.tics).get(place):
         return text
     if x.unit == "B":
-        return format_size(round(place))
+        text = format_size(round(place))
+        return f"{text} B" if text.isdigit() else text
     return f"{place:.10g} {x.unit}".rstrip()
 
 
