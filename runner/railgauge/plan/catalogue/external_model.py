@@ -10,7 +10,7 @@ from railgauge.plan.catalogue.output import Match
 from railgauge.plan.catalogue.template import NAME
 from railgauge.plan.fields import Time
 from railgauge.plan.validation import Scalar, StrictModel, Version, describe
-from railgauge.stats import MetricKind
+from railgauge.stats.averages import MetricKind
 
 
 def _name(text: str) -> str:

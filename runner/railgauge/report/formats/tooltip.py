@@ -9,7 +9,7 @@ from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best
 from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.notes import interval_meaning
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
-from railgauge.stats import Summary
+from railgauge.stats.summary import Summary
 
 # Of values beside a number that has none of their digits.
 _DIGITS = 2
