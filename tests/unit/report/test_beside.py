@@ -13,7 +13,7 @@ from scipy import stats
 from tests.support.report_data import series
 
 from railgauge.base.errors import FileProblems
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec

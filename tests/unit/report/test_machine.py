@@ -12,7 +12,7 @@ import pytest
 from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
