@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.latex_lab import pages_of
 from tests.support.report_data import series
 
 from railgauge.base.errors import FileProblems
@@ -139,21 +137,15 @@ def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts()
     assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
 
 
-def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], None]) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
+@pytest.mark.usefixtures("latex")
+def test_both_are_set_by_latex(tmp_path: Path) -> None:
     table = _table(*_VALUES, beside="stdev")
     assert "100.2 ± 1.3" in render_text(table)
     (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
     page = Page("r", "R", (), Details("Runs", (), ()), (), ())
     document = render_latex_document(page, [ReportPart(table=table)])
     (tmp_path / "r.tex").write_text(document, encoding="utf-8")
-    for command in (
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "r.tex"],
-        ["pdftotext", "-layout", "r.pdf", "r.txt"],
-    ):
-        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=True)
-    assert "100.2 ± 1.3" in (tmp_path / "r.txt").read_text(encoding="utf-8")
+    assert "100.2 ± 1.3" in pages_of(tmp_path, "r")
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from railgauge.base.characters import natural
 from railgauge.base.quantities import interrupts_of
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.hpcbench_records import CpuShares, InterfaceCounts, LogRow
-from railgauge.hosts.facts.source import natural
 
 # Ticks of an imported log: as fine as a share printed with one decimal ever needs.
 _TICKS_PER_SECOND = 1_000_000_000
