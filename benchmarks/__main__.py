@@ -67,6 +67,9 @@ BENCHMARKS = {
         "covers",
     ),
     "watch": Smallest("--runs 2 --duration 20ms --seconds 0.2", "us a sample", "iproute2"),
+    "year": Smallest(
+        "--nights 3 --cases 2 --replications 2 --logged 1 --repeats 1 --commands list", "goal s"
+    ),
 }
 
 

@@ -5,6 +5,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NIGHTS = 100;
+const LEVELS = { confirmed: "another level", provisional: "provisional: chance makes such levels, too; later nights confirm" };
 const site = { runs: [], changes: [], units: {}, data: new Map() };
 
 function addNights(fields) {
@@ -102,7 +103,7 @@ function table(id, caption, columns, rows, words, heading = "h3") {
     element("caption", {}, element(heading, {}, caption)),
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
   sortable(made);
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
+  return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, made);
 }
 
 // A metric's nights: a dot and its interval for each; a drag zooms, arrow keys go from night to night.
@@ -111,6 +112,8 @@ class History {
     this.all = this.shown = nights;
     this.changes = new Map(changes.map((change) => [change[4], change]));
     this.unit = unit;
+    // Not wider than the page: text of a shrunken picture can't be read.
+    this.wide = Math.min(800, document.querySelector("main").clientWidth);
     this.at = nights.length - 1;
     this.label = title;
     this.said = element("p", { class: "note said", role: "status" });
@@ -137,7 +140,7 @@ class History {
   }
 
   x(place) {
-    return 8 + (place * 704) / Math.max(1, this.shown.length - 1);
+    return 8 + (place * (this.wide - 96)) / Math.max(1, this.shown.length - 1);
   }
 
   y(value) {
@@ -149,18 +152,18 @@ class History {
     const [least, most] = [Math.min(...ends), Math.max(...ends)];
     const room = (most - least || Math.abs(most) * 0.02 || 1) * 0.06;
     [this.bottom, this.top] = [least < 0 ? least - room : Math.max(0, least - room), most + room];
-    const svg = shape("svg", { viewBox: "0 0 800 236", role: "img", tabindex: "0", class: "history" },
+    const svg = shape("svg", { viewBox: `0 0 ${this.wide} 236`, role: "img", tabindex: "0", class: "history" },
       `${this.label}: ${this.shown.length} nights. Arrow keys go from night to night, Enter opens the run.`);
     for (const value of [most, (most + least) / 2, least]) {
-      svg.append(shape("path", { class: "even", d: `M0 ${this.y(value)}H720` }));
-      const label = shape("text", { x: 726, y: this.y(value) + 4 });
+      svg.append(shape("path", { class: "even", d: `M0 ${this.y(value)}H${this.wide - 80}` }));
+      const label = shape("text", { x: this.wide - 74, y: this.y(value) + 4 });
       label.textContent = quantity(value, this.unit);
       svg.append(label);
     }
     this.shown.forEach(({ row, run, beside }, place) => {
       const change = this.changes.get(run[0]);
       const x = this.x(place);
-      if (change) svg.append(shape("path", { class: `change ${change[5]}`, d: `M${x} 4V212` }));
+      if (change) svg.append(shape("path", { class: `change ${change[5]} ${certainty(change)}`, d: `M${x} 4V212` }));
       if (beside.length) svg.append(shape("path", { class: "beside", d: `M${x} 214l4 8h-8z` }));
       if (row.low !== null) svg.append(shape("path", { class: "interval", d: `M${x} ${this.y(row.low)}V${this.y(row.high)}` }));
     });
@@ -179,16 +182,26 @@ class History {
     this.drag = shape("rect", { class: "drag", y: 4, height: 208, width: 0 });
     svg.append(this.drag, this.mark);
     this.listen(svg);
-    this.figure.replaceChildren(svg);
+    this.figure.replaceChildren(svg, this.legend());
     this.point(this.at);
+  }
+
+  legend() {
+    const drawn = new Set(this.shown.map(({ run }) => this.changes.get(run[0])).filter(Boolean).map(certainty));
+    const lines = Object.entries(LEVELS).filter(([name]) => drawn.has(name)).map(([name, words]) => {
+      const sample = shape("svg", { class: "history", viewBox: "0 0 4 16", "aria-hidden": "true" });
+      sample.append(shape("path", { class: `change ${name}`, d: "M2 0V16" }));
+      return element("span", {}, sample, words);
+    });
+    return element("p", { class: "note legend" }, ...lines);
   }
 
   listen(svg) {
     let start = null;
     const place = (event) => {
       const box = svg.getBoundingClientRect();
-      const x = ((event.clientX - box.left) / box.width) * 800;
-      const at = Math.round(((x - 8) * (this.shown.length - 1)) / 704);
+      const x = ((event.clientX - box.left) / box.width) * this.wide;
+      const at = Math.round(((x - 8) * (this.shown.length - 1)) / (this.wide - 96));
       return Math.max(0, Math.min(this.shown.length - 1, at));
     };
     svg.addEventListener("pointermove", (event) => {
@@ -236,6 +249,10 @@ class History {
     ];
     this.said.replaceChildren(element("a", { href: runFile(number) }, parts[0]), ...parts.slice(1).filter(Boolean).map((part) => `; ${part}`));
   }
+}
+
+function certainty(change) {
+  return change[7] ? "provisional" : "confirmed";
 }
 
 function runFile(run) {

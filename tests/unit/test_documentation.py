@@ -18,7 +18,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if "gallery" not in path.parts),
 ]
-_FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^```[\w{}-]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(
     r"(?:^|[\s(;|&])(?:[\w./~-]*bin/|\./)?(railgauge|rail-[a-z]+)((?:[ \t]+[^\s|;&>#)]+)*)"
 )

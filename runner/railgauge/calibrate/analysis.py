@@ -48,6 +48,7 @@ _VERDICTS = {
     2: (Fraction(1), 0),
     3: (Fraction(11, 10), 1),
     4: (Fraction(19, 20), -1),
+    5: (Fraction(1), 0),
 }
 _DIRECTIONS = {"slower": -1, "same": 0, "faster": 1}
 _BASELINE_RUNS = 3
@@ -104,6 +105,8 @@ KNOWN_SERIES = (
     KnownSeries(2, 10, 2_987_654_321, 3_141_593),
     KnownSeries(3, 7, 5_550_123_457, 12_345_677),
     KnownSeries(4, 30, 8_765_432_123, 1_414_214),
+    # So narrow that five significant digits are the most.
+    KnownSeries(5, 10, 444_412_345_679, 314_159),
 )
 
 
@@ -156,9 +159,10 @@ def is_right(
         return False
     decimals = _DIGITS
     if statistic.startswith("interval"):
-        # Two significant digits of half the interval's width.
+        # Two significant digits of half the interval's width, five of its greater end at most.
         low, high = series.ends
-        decimals = min(_DIGITS, 1 - math.floor(math.log10((high - low) / 2e9)))
+        half_width, end = (math.floor(math.log10(n)) for n in ((high - low) / 2e9, high / 1e9))
+        decimals = min(_DIGITS, 1 - half_width, 4 - end)
     number = Fraction(text) * _UNITS.get(unit, 0)
     if fault is not None:
         number = Fraction(fault.change(float(number)))

@@ -19,6 +19,8 @@ _GLANCE = 1.0
 _LAST_WORDS = 10.0
 # A program that is done ends at once; on a host that is busy, soon.
 _END = 5.0
+# A shell's statuses of what it can't start (POSIX), and the dynamic linker's.
+_NOT_STARTED = (126, 127)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,10 @@ class RunningProgram:
 
 
 def listening_port(server: RunningProgram, engine: str, patience: float) -> int:
-    """Return the port of its control channel; EngineError when the server doesn't come to that."""
+    """Return the port of its control channel; EngineError when the server doesn't come to that.
+
+    Raises HostUnreachableError (with `host`) where it can't be started, as `events` does.
+    """
     with naming_lost_host(server.host):
         try:
             event = _read(server, patience)
@@ -50,7 +55,8 @@ def events(
     """Yield the client's events to `Done` or `Failed`; EngineError when they stop before.
 
     They stop too when nothing comes for `patience` seconds, or not soon after the server has ended.
-    Raises HostUnreachableError (with `host`) as soon as either host is known to be lost.
+    Raises HostUnreachableError (with `host`) as soon as either host is known to be lost, or where
+    the client can't be started: nothing can be measured there until somebody has seen to it.
     """
     while True:
         event = _next(client, server, patience)
@@ -157,9 +163,16 @@ def _server_ended(client: RunningProgram, server: RunningProgram, ended: Exit) -
     )
 
 
-def _lost(program: RunningProgram) -> EngineError:
+def _lost(program: RunningProgram) -> EngineError | HostUnreachableError:
     with contextlib.suppress(TimeoutError, HostUnreachableError):
         end = program.process.wait(timeout=5.0)
+        if end.status in _NOT_STARTED:
+            error = HostUnreachableError(
+                f"{program.host}: can't start the engine{_last_words(end)}; remove the folder that "
+                "it should be in, and `railgauge resume` builds the engines there again"
+            )
+            error.host = program.host
+            return error
         return EngineError(
             "engine-lost",
             f"the engine on {program.host} ended with status {end.status} "

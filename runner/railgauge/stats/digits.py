@@ -6,15 +6,31 @@ import math
 
 # What is nearer than this to a number other than 0 is that number: logarithms are off by as much.
 _ROUNDED = 1e-9
+# Clocks of machines run too fast or too slow by up to 1e-4: further digits of a rate are theirs.
+_SIGNIFICANT = 5
+
+
+def decimals_of_interval(low: float, high: float) -> int:
+    """Return how many decimals a value has that lies between `low` and `high`, which differ.
+
+    As many as give half the width two significant digits (303 within 281 to 320, not 303.14), and
+    the greater end five at most: 100.00, not 100.00030 within 100.00026 to 100.00035.
+    """
+    most = _SIGNIFICANT - 1 - _exponent(max(abs(low), abs(high)), _SIGNIFICANT)
+    return min(decimals_of_width(high - low), max(0, most))
 
 
 def decimals_of_width(width: float) -> int:
     """Return how many decimals give half the width of an interval, above 0, two significant digits.
 
-    More of them say nothing of a value that lies anywhere in it: 303 within 281 to 320, not 303.14.
+    These are for what says how far values differ: a ratio of 1.00009 isn't one of 1.0001.
     """
-    exponent = int(f"{width / 2:.1e}".partition("e")[2])
-    return max(0, 1 - exponent)
+    return max(0, 1 - _exponent(width / 2, 2))
+
+
+def _exponent(size: float, digits: int) -> int:
+    """Return the power of ten of `size` rounded to so many significant digits."""
+    return int(f"{size:.{digits - 1}e}".partition("e")[2])
 
 
 def ratio_text(ratio: float) -> str:

@@ -367,14 +367,23 @@ def test_the_figure_has_nights_levels_change_points_and_facts(database: Database
 
 
 @pytest.mark.usefixtures("gnuplot")
-def test_the_figure_has_provisional_points_dotted_and_others_dashed(
+def test_the_figure_has_provisional_points_dashed_and_others_solid(
     database: Database, tmp_path: Path
 ):
     database.nights([1e9] * 20 + [0.8e9] * 20 + [1e9] * 3)
     database.say("gw→hh", "--out", str(tmp_path / "out"))
     (script,) = (tmp_path / "out").glob("*.plot")
-    assert re.findall(r"dashtype (\d)", script.read_text()) == ["2", "3"]
+    assert re.findall(r"dashtype (\d)", script.read_text()) == ["1", "2"]
     assert "faster, provisional, " in script.read_text()
+
+
+@pytest.mark.usefixtures("gnuplot")
+def test_a_share_is_drawn_in_percent(database: Database, tmp_path: Path):
+    database.nights([1e9] * 3)
+    database.say("gw→hh", "--metric", "loss_rate", "--out", str(tmp_path / "out"))
+    (script,), (data,) = ([*(tmp_path / "out").glob(f"*.{end}")] for end in ("plot", "dat"))
+    assert "set ylabel 'loss rate (%)'" in script.read_text()
+    assert {row.split()[1] for row in data.read_text().splitlines() if row[:1].isdigit()} == {"25"}
 
 
 @pytest.mark.usefixtures("gnuplot")

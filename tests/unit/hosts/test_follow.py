@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.engine.events import Failed
-from railgauge.engine.follow import RunningProgram, events
+from railgauge.engine.follow import RunningProgram, events, listening_port
+from railgauge.engine.running_programs import RunningPrograms
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Script
 from railgauge.hosts.transport.fake import Program as Steps
 from railgauge.hosts.transport.interface import Exit
+from railgauge.hosts.transport.local import LocalTransport
 
 PEER_LOST = '{"event":"error","code":"peer-lost","message":"the server hung up"}'
 
@@ -77,3 +80,24 @@ def test_a_job_whose_launcher_ended_it_says_what_other_ranks_wrote() -> None:
 def test_a_client_is_given_up_when_its_patience_ends_though_the_server_runs() -> None:
     with pytest.raises(EngineError, match=r"engine on a said nothing for 1\.2 s"):
         list(events(running("a", silent), running("b", waiting), 1.2))
+
+
+@pytest.mark.parametrize("words", ["not found", "Permission denied"])
+def test_a_host_that_cannot_start_its_engine_is_lost_to_the_run(tmp_path: Path, words: str) -> None:
+    engine = tmp_path / "rail-tcp"
+    if words != "not found":
+        engine.touch(0o644)
+
+    def follow_client(client: RunningProgram) -> None:
+        list(events(client, None, 60))
+
+    def await_server(server: RunningProgram) -> None:
+        listening_port(server, "tcp", 60)
+
+    for follow in (follow_client, await_server):
+        with (
+            RunningPrograms().start(LocalTransport("a"), [str(engine)]) as process,
+            pytest.raises(HostUnreachableError, match=f"a: can't start .*{words}") as error,
+        ):
+            follow(RunningProgram("a", process))
+        assert error.value.host == "a"

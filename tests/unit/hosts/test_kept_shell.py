@@ -66,6 +66,15 @@ def test_a_program_that_ended_badly_takes_its_shell_along(
     assert not shell.ready
 
 
+def test_what_an_earlier_program_wrote_to_standard_error_is_not_the_failed_ones(
+    shell: KeptShell,
+) -> None:
+    shell.run(["sh", "-c", "echo earlier >&2"])
+    assert shell.wait(60) == Exit(0, "")
+    shell.run(["sh", "-c", "echo why >&2; exit 3"])
+    assert shell.wait(60) == Exit(3, "why\n")
+
+
 def test_a_program_hears_that_its_input_is_closed_and_ends_by_itself(shell: KeptShell) -> None:
     shell.run(["sh", "-c", "echo up; read -r line; echo tidy; exit 4"])
     assert shell.read_line(60) == "up"

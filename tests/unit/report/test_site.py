@@ -160,8 +160,9 @@ def test_a_case_has_its_nights_and_since_when_it_changed(database: Path, out: Pa
     assert f'href="{CASES[0]}"' in page(out, "index.html")
     assert "slower kernel" in shown
     changes = nights_data(out)["changes"]
-    plan, test, key, metric, run, direction, words = changes[0]
+    plan, test, key, metric, run, direction, words, provisional = changes[0]
     assert (plan, test, metric, run, direction) == (PLAN, "stream", "throughput", 8, "slower")
+    assert not provisional
     assert (key, words[:11]) == (lane(1).key, "slower, 1.0")
     assert run_data(out, 8).beside == ("gw1: kernel 6.1 → 6.2",)
     assert [run_data(out, number).rows[0].n for number in range(1, 15)] == [10] * 14
@@ -176,7 +177,7 @@ def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page
     assert "1 case changed (1 provisional) in the last 15 nights" in text(out, "index.html")
     assert "slower, provisional" in text(out, "index.html")
     (change,) = nights_data(out)["changes"]
-    assert (change[4], change[6][:24]) == (13, "slower, provisional, 1.0")
+    assert (change[4], change[6][:24], change[7]) == (13, "slower, provisional, 1.0", True)
 
 
 def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):

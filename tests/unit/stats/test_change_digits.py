@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from railgauge.stats.digits import decimals_of_width, percent_text, percentage, ratio_text
+from railgauge.stats.digits import (
+    decimals_of_interval,
+    decimals_of_width,
+    percent_text,
+    percentage,
+    ratio_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +62,20 @@ def test_a_percentage_has_one_decimal_unless_it_would_look_like_no_change_or_all
 )
 def test_half_a_width_has_two_significant_digits(width: float, decimals: int) -> None:
     assert decimals_of_width(width) == decimals
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decimals"),
+    [
+        (100.000264, 100.000354, 2),
+        (-100.000354, -100.000264, 2),
+        (12.44, 30.28, 1),
+        (99.99996, 99.99998, 2),
+        (1234567.25, 1234567.5, 0),
+        (0.00012345678, 0.00012345679, 8),
+    ],
+)
+def test_no_end_of_an_interval_has_more_than_five_significant_digits(
+    low: float, high: float, decimals: int
+) -> None:
+    assert decimals_of_interval(low, high) == decimals

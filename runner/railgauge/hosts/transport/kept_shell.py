@@ -14,10 +14,12 @@ from railgauge.hosts.transport.interface import Exit, Process, Transport, shell_
 
 _HARMLESS = (string.ascii_letters + string.digits + " _-./=:,+@").encode()
 
-# Each line of input is a program with its arguments, encoded; the program has the same input. $0 is
-# the mark that says that it ended well; a shell whose program did not ends as it did.
+# Each line of input is a program with its arguments, encoded; the program has the same input. $1 is
+# the mark that says that it ended well, and where its standard error begins; a shell whose program
+# did not end well ends as it did.
 _LOOP = (
-    'while read -r coded; do eval "set -- $(printf %b "$coded")"; "$@" || exit $?; echo "$0"; done'
+    'mark=$1; while read -r coded; do echo "$mark" >&2; eval "set -- $(printf %b "$coded")"; '
+    '"$@" || exit $?; echo "$mark"; done'
 )
 
 
@@ -37,7 +39,7 @@ class KeptShell:
     def __init__(self, transport: Transport) -> None:
         """Start the shell; raises what `Transport.start` does."""
         self._mark = f"railgauge-{secrets.token_hex(8)}"
-        self._process: Process = transport.start(["sh", "-c", _LOOP, self._mark])
+        self._process: Process = transport.start(["sh", "-c", _LOOP, "sh", self._mark])
         self._lines: deque[str] = deque()  # that came while its end was waited for
         self._ended = True
         self._closed = False
@@ -87,7 +89,7 @@ class KeptShell:
         if self._ended and not self._closed:
             return Exit(0, "")
         ended = self._process.wait(_left(deadline))
-        return Exit(shell_status(ended.status), ended.stderr)
+        return Exit(shell_status(ended.status), ended.stderr.rpartition(f"{self._mark}\n")[2])
 
     def _next(self, timeout: float | None) -> str | None:
         """Return the next line that the program writes, None at its end."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from railgauge.base.units import format_size
 from railgauge.plan.cases import Value
 from railgauge.report.tables.table import Table
-from railgauge.stats.digits import decimals_of_width
+from railgauge.stats.digits import decimals_of_interval
 
 # What the rows of a series are. Of a trace's "dots", of "marks", of "steps" that go up or down at
 # each x: x, y. Of "lines" and "points" with error bars: x, y, low, high (NaN: no bar). Of "bars":
@@ -124,7 +124,7 @@ def text_bars(content: Content) -> list[str]:
         or not max(values)
     ):
         return []
-    texts = {row[0]: _place_text(row[0], content.x) for row in rows}
+    texts = {row[0]: place_text(row[0], content.x) for row in rows}
     width = max(map(len, texts.values()))
     lines = []
     for line in series:
@@ -134,7 +134,7 @@ def text_bars(content: Content) -> list[str]:
             eighths = round(8 * _BAR * value / max(values))
             bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
             spread = ends[1] - ends[0] if len(ends) > 1 else math.nan
-            decimals = decimals_of_width(spread) if 0 < spread < math.inf else 2
+            decimals = decimals_of_interval(*ends[:2]) if 0 < spread < math.inf else 2
             number = f"{value:.{decimals}f}"
             if spread == spread:
                 number += f" [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"
@@ -143,12 +143,14 @@ def text_bars(content: Content) -> list[str]:
     return lines
 
 
-def _place_text(place: float, x: Scale) -> str:
+def place_text(place: float, x: Scale) -> str:
+    """Return a place on x as its tics write it: sizes as plans do."""
     if text := dict(x.tics).get(place):
         return text
     if x.unit == "B":
-        return format_size(round(place))
-    return f"{place:g} {x.unit}".rstrip()
+        text = format_size(round(place))
+        return f"{text} B" if text.isdigit() else text
+    return f"{place:.10g} {x.unit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

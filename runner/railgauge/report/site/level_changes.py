@@ -48,13 +48,13 @@ class LevelChanges:
     """A row for each metric of a case that changed, the newest change first.
 
     `summary` is a sentence about them all. `points` are all changes, for the pages of the cases:
-    plan, test, key, metric, run, direction, the change in words.
+    plan, test, key, metric, run, direction, the change in words, whether it is provisional.
     """
 
     summary: str
     nights: int
     rows: tuple[tuple[LinkedCell, ...], ...]
-    points: tuple[tuple[str, str, str, str, int, str, str], ...]
+    points: tuple[tuple[str, str, str, str, int, str, str, bool], ...]
 
 
 def level_changes(
@@ -89,6 +89,7 @@ def level_changes(
             (
                 *(history.plan, history.test, history.case.key, history.metric),
                 *(change.night.run.id, change.direction, change_text(history, change)),
+                change.point.provisional,
             )
             for history in newest
             for change in history.changes

@@ -31,7 +31,7 @@ from railgauge.report.tables.references import compare, interval_ends
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
-from railgauge.stats.digits import decimals_of_width
+from railgauge.stats.digits import decimals_of_interval, decimals_of_width
 from railgauge.stats.interval import Interval
 from railgauge.stats.oddities import oddities
 from railgauge.stats.summaries import summaries
@@ -322,7 +322,7 @@ def _decimals(column: Column, content: CellContent, per_unit: float) -> int:
     # Values that differ by rounding alone are equal.
     if not _ROUNDING * max(abs(low), abs(high)) < high - low < math.inf:
         return column.digits
-    decimals = decimals_of_width(high - low)
+    decimals = decimals_of_width(high - low) if column.compared else decimals_of_interval(low, high)
     return min(decimals, column.digits) if column.digits_given else decimals
 
 

@@ -12,7 +12,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
-from railgauge.plan.catalogue.headlines import shares
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
@@ -97,9 +97,8 @@ def value_scale(
 ) -> tuple[Scale, float]:
     """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
     title = metric_title(figure.metric, statistic)
-    own = own_unit(statistic)
-    in_percent = own is None and base in ("", "1") and figure.metric in shares()
-    best = "%" if in_percent else best_unit(base, values.tolist())
+    ladder_base = base if own_unit(statistic) else display_base(figure.metric, base)
+    best = best_unit(ladder_base, values.tolist())
     return scale_of(figure, axis, title, base, best, log=False)
 
 
@@ -110,7 +109,7 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    averages = {common_average(all_series, series.unit) for series in all_series}
+    averages = {common_average(all_series, unit) for unit in {s.unit for s in all_series}}
     names = {resolved(statistic, average) for average in averages}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
