@@ -124,11 +124,12 @@ def stretches(
 
 def _series_of(connection: Connection, run: int) -> Iterator[Sequence[Row]]:
     """Yield a row for each quantity and interval: what was counted in it, a state as it ended."""
-    stored = stored_intervals(connection, [run])
-    for each in sorted(stored, key=lambda each: (each.test, each.case.key, each.replication)):
-        case = each.case
-        start = (run, each.plan, each.test, case.engine, case.link, case.key, each.replication)
-        for quantity, readings in sorted(load_intervals(connection, each).columns.items()):
+    all_series = stored_intervals(connection, [run])
+    all_series.sort(key=lambda stored: (stored.test, stored.case.key, stored.replication))
+    for stored in all_series:
+        case, number = stored.case, stored.replication
+        start = (run, stored.plan, stored.test, case.engine, case.link, case.key, number)
+        for quantity, readings in sorted(load_intervals(connection, stored).columns.items()):
             unit, scale = UNITS.get(quantity, ("", 1))
             values = (readings.readings if quantity in STATES else readings.counts) * scale
             ends = readings.ends * 1e-9
