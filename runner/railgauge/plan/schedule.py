@@ -132,6 +132,12 @@ class Schedule:
         ]
         return subset
 
+    def on(self, machines: Mapping[str, str]) -> Schedule:
+        """Return the same launches in rounds for hosts that are on these `machines`."""
+        moved = copy.copy(self)
+        moved._machines = machines
+        return moved
+
     def rounds(self, is_open: Callable[[Dispatch], bool] | None = None) -> Iterator[Round]:
         """Yield round after round, whoever takes one having measured those before.
 
@@ -218,28 +224,6 @@ def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], Collection[
         # Exclusions may have left a single pair: it is one of a group's all the same.
         wholes.append(Dispatch(test.name, case, numbers, launch if _is_pair(case) else ()))
     return _Part(test, all_numbers, wholes)
-
-
-def schedule(
-    tests: Sequence[ExpandedTest],
-    *,
-    machines: Mapping[str, str],
-    concurrency: int,
-    seed: int,
-    finished: Mapping[tuple[str, str], Collection[int]] | None = None,
-    interleaved: bool = False,
-) -> list[Round]:
-    """Return all the rounds that a Schedule has where every case takes its most replications."""
-    lazy = Schedule(
-        tests,
-        machines=machines,
-        concurrency=concurrency,
-        seed=seed,
-        finished=finished,
-        interleaved=interleaved,
-    )
-    with collector_off():
-        return list(lazy.rounds())
 
 
 def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
