@@ -123,22 +123,22 @@ def _apart(content: Content) -> Iterator[tuple[str, float]]:
 
     On a logarithmic axis that is a natural logarithm.
     """
-    shown = [
+    neighbours = [
         series
         for series in content.plotted
         if len(series.points) and not series.theoretical
         if content.style == "points" or (content.style == "lines" and _barred(series))
     ]
-    places = np.concatenate([series.points[:, 0] for series in shown] or [np.zeros(0)])
+    places = np.concatenate([series.points[:, 0] for series in neighbours] or [np.zeros(0)])
     distinct = np.unique(places)
-    if len(shown) < 2 or len(distinct) == len(places):
+    if len(neighbours) < 2 or len(distinct) == len(places):
         return
     at = np.log(distinct) if content.x.log else distinct
     # Around a single place any distance will do.
     gap = float(np.diff(at).min()) if len(at) > 1 else abs(float(at[0])) / 10 or 1.0
-    step = min(_APART * float(np.ptp(at)) or gap, _OF_GAP * gap / len(shown))
-    for number, series in enumerate(shown):
-        yield series.label, step * (number - (len(shown) - 1) / 2)
+    step = min(_APART * float(np.ptp(at)) or gap, _OF_GAP * gap / len(neighbours))
+    for number, series in enumerate(neighbours):
+        yield series.label, step * (number - (len(neighbours) - 1) / 2)
 
 
 def _moved(scale: Scale, distance: float) -> str:
