@@ -88,9 +88,9 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS,
-     "network throughput, client to server: unique payload bits that reached the receiver after "
-     "untimed_bytes, over the time from then to the arrival of the last datagram, which is taken "
-     "for no less than that between their sends",
+     "network throughput, client to server: unique payload bits that reached the receiver without "
+     "untimed_bytes, over the time from the first of them to the last one, which is taken for no "
+     "less than that between their sends",
      "network Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"local_throughput", "bit/s", "neither", SENDERS,
      "payload bits the client handed to its kernel, over the client's time: the rate achieved",
@@ -105,8 +105,9 @@ static const struct metric metrics[] = {
     {"received_bytes", "B", "neither", STREAMS, "payload bytes of those", NULL, 1, 0},
     {"untimed_bytes", "B", "neither", STREAMS,
      "of received_bytes, what had come when the receiver had taken all that lay there for the first "
-     "time: the first datagram, and more where it got its CPU late; the first datagram (with gro or "
-     "omit: call) alone where that would be more than half", NULL, 1, 0},
+     "time: the first datagram, and more where it got its CPU late; and what came after it had done "
+     "so last, where it took that late; the first datagram (with gro or omit: call) alone where "
+     "that would be more than half", NULL, 1, 0},
     {"lost_packets", "", "lower", SERVED,
      "streams: sent less received, the last ones included; latency: round trips without an answer "
      "within 1 s, which count as longer than any in percentiles: one that falls among them is "

@@ -1,18 +1,19 @@
 #include "receiver.h"
 
+#include "counts.h"
 #include "drops.h"
 #include "header.h"
 #include "stamps.h"
+#include "timing.h"
+#include "waiting.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
-#include "../lib/sequence.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/udp.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +25,6 @@
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
 #define HEADER_ROOM 32   /* header, and a byte more */
-#define LOOKS 20         /* for more, before it sleeps: some 5 us */
-#define SLEEPS_BLIND 64  /* without a look before, until looking is tried again */
-
-enum { COLUMNS = 2 };
-static const enum quantity quantities[COLUMNS] = {RECEIVED_PACKETS, LOST_PACKETS}; /* of intervals */
 
 struct receiver {
     struct receiver_group *group;
@@ -37,24 +33,15 @@ struct receiver {
     enum header header;
     uint64_t token;
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
-    bool nonblocking;
     unsigned int width;     /* taken in one call */
-    bool adapts, polls;     /* receive: adaptive, poll */
-    int looks;              /* before it sleeps */
-    int sleeps;             /* without having looked */
-    uint64_t polled;        /* ns */
-    struct sequence sequence;
-    struct sequence omitted; /* datagrams before those that count */
-    uint64_t omitted_at;     /* the first of those */
+    struct waiting waiting;
+    struct counts counts;
+    uint64_t omitted_at; /* the first datagram before those that count */
     struct usage omitted_usage;
-    uint64_t first_at, with_first, last_at;
-    uint64_t first_sent, last_sent; /* by the sender's clock; 0: they don't say */
-    uint64_t longest_gap;           /* from one arrival to the next */
+    struct timing timing;
+    uint64_t longest_gap; /* from one arrival to the next */
     _Atomic uint64_t quiet_since;
-    uint64_t caught_up_at;          /* when nothing more was there to take for the first time; 0: never */
-    uint64_t at_catch_up, catch_up_sent; /* datagrams until then; the newest one's first_sent */
     struct drops drops;
-    struct intervals intervals;
     struct mmsghdr messages[RECEIVE_BATCH];
     struct iovec parts[RECEIVE_BATCH][2];
     unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
@@ -95,27 +82,14 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
     receiver->notes = receiver->gro || (group->trace && !by_user);
-    receiver->nonblocking = int_of(launch, "blocking") == 0;
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
-    receiver->polls = strcmp(text_of(launch, "receive"), "poll") == 0;
-    /* From a real-time thread that never sleeps, Linux takes the CPU 50 ms of every second. */
-    receiver->adapts = strcmp(text_of(launch, "receive"), "adaptive") == 0 &&
-                       strcmp(text_of(launch, "scheduler"), "other") == 0;
-    receiver->looks = receiver->adapts ? LOOKS : 0;
-    receiver->sleeps = 0;
-    receiver->polled = 0;
-    receiver->first_at = receiver->with_first = receiver->last_at = 0;
-    receiver->caught_up_at = receiver->at_catch_up = receiver->catch_up_sent = 0;
-    receiver->omitted_at = 0;
+    waiting_prepare(&receiver->waiting, launch, receiver->fd, receiver->messages);
+    receiver->timing = (struct timing){0};
+    receiver->omitted_at = receiver->longest_gap = 0;
     receiver->omitted_usage = (struct usage){0};
-    receiver->first_sent = receiver->last_sent = receiver->longest_gap = 0;
-    sequence_clear(&receiver->sequence);
-    receiver->omitted.unique = receiver->omitted.next = 0;
-    intervals_prepare(&receiver->intervals, launch, group->trial, quantities, COLUMNS);
-    if (group->trial->omit > 0)
-        sequence_clear(&receiver->omitted);
+    counts_prepare(&receiver->counts, launch, group->trial);
     for (unsigned int i = 0; i < receiver->width; i++)
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
@@ -140,7 +114,7 @@ static void make_receiver(void *share)
 {
     struct receiver **receiver = share;
     *receiver = (struct receiver *)(void *)test_buffer(sizeof **receiver);
-    (*receiver)->intervals = (struct intervals){0};
+    (*receiver)->counts.intervals = (struct intervals){0};
 }
 
 void receiver_group_prepare(struct receiver_group *group, bool server, int first)
@@ -162,43 +136,6 @@ void receiver_group_prepare(struct receiver_group *group, bool server, int first
     }
 }
 
-/* Looks for datagrams without sleeping: as often as that paid lately, or for WAIT_MS if it polls. */
-static int look_for_data(struct receiver *receiver, unsigned int count)
-{
-    uint64_t began = 0, before = 0;
-    for (int look = 0; look < receiver->looks || receiver->polls; look++) {
-        int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
-        if (received >= 0 || errno != EAGAIN)
-            return received;
-        uint64_t now = now_ns();
-        began = began ? began : now;
-        receiver->polled += before ? spinning_ns(before, now) : 0;
-        if (receiver->polls && now - began > WAIT_MS * 1000000ull)
-            break;
-        before = now;
-    }
-    errno = EAGAIN;
-    return -1;
-}
-
-/* To wake this thread up would cost a sender on the same host, which a stream comes from at an
- * interval of microseconds, a tenth of its time: so it looks a few times before it sleeps. Where
- * that is in vain, as the stream is slower, it soon hardly does: it would be most of the CPU time. */
-static int receive_soon(struct receiver *receiver, unsigned int count)
-{
-    int received = look_for_data(receiver, count);
-    if (receiver->polls || received >= 0 || errno != EAGAIN) {
-        receiver->looks = receiver->adapts ? LOOKS : 0;
-        return received;
-    }
-    receiver->looks /= 2;
-    if (receiver->adapts && receiver->looks == 0 && ++receiver->sleeps % SLEEPS_BLIND == 0)
-        receiver->looks = LOOKS;
-    if (receiver->nonblocking)
-        poll(&(struct pollfd){.fd = receiver->fd, .events = POLLIN}, 1, WAIT_MS);
-    return recvmmsg(receiver->fd, receiver->messages, count, MSG_WAITFORONE, NULL);
-}
-
 /* Until nothing more is there: a receiver that gets its CPU late at first finds what came meanwhile,
  * and the path's rate shows only from here on. */
 static int catch_up(struct receiver *receiver, unsigned int count)
@@ -206,9 +143,8 @@ static int catch_up(struct receiver *receiver, unsigned int count)
     uint64_t asked_at = now_ns();
     int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
     if (received < 0 && errno == EAGAIN) {
-        receiver->caught_up_at = asked_at;
-        receiver->at_catch_up = receiver->sequence.unique;
-        receiver->catch_up_sent = receiver->last_sent;
+        receiver->timing.first = (struct catch_up){asked_at, receiver->counts.sequence.unique,
+                                                   receiver->timing.last_sent};
     }
     return received;
 }
@@ -216,17 +152,17 @@ static int catch_up(struct receiver *receiver, unsigned int count)
 static int receive_call(struct receiver *receiver)
 {
     /* What comes first comes alone, so that the time starts with exactly that. */
-    bool first = receiver->first_at == 0 && receiver->group->trial->omit <= 0;
+    bool first = receiver->timing.first_at == 0 && receiver->group->trial->omit <= 0;
     unsigned int count = first ? 1 : receiver->width;
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
-    if (receiver->first_at && receiver->caught_up_at == 0) {
+    if (receiver->timing.first_at && receiver->timing.first.at == 0) {
         int received = catch_up(receiver, count);
         if (received >= 0 || errno != EAGAIN)
             return received;
     }
-    return receive_soon(receiver, count);
+    return receive_soon(&receiver->waiting, count);
 }
 
 /* What the kernel says of a message: how long its datagrams are, and when it came. */
@@ -261,16 +197,16 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 {
     uint64_t number;
     if (length != receiver->size || !header_read(packet, receiver->header, receiver->token,
-                                                 receiver->sequence.next, &number))
+                                                 receiver->counts.sequence.next, &number))
         return false;
     if (number & OMITTED_FLAG && receiver->group->trial->omit > 0)
         return number - OMITTED_FLAG <= COUNT_LIMIT &&
-               sequence_add(&receiver->omitted, number - OMITTED_FLAG);
+               sequence_add(&receiver->counts.omitted, number - OMITTED_FLAG);
     if (number > COUNT_LIMIT)
         return false;
     if (receiver->group->trace)
         record(receiver->group, number, packet, at);
-    return sequence_add(&receiver->sequence, number);
+    return sequence_add(&receiver->counts.sequence, number);
 }
 
 /* The datagrams of one message; the last new one of them, or NULL. */
@@ -284,7 +220,8 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
     if (receiver->notes)
         read_notes(&receiver->messages[i].msg_hdr, &step, &at);
     if (receiver->gro && step == receiver->size &&
-        header_read(packet, receiver->header, receiver->token, receiver->sequence.next, &number) &&
+        header_read(packet, receiver->header, receiver->token, receiver->counts.sequence.next,
+                    &number) &&
         !(number & OMITTED_FLAG))
         drops_note_message(&receiver->drops, number, length / step);
     for (; length > 0; packet += step, length -= step) {
@@ -296,57 +233,38 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
     return newest;
 }
 
-/* Those of the omitted part have its datagrams alone, late as they may be. */
-static void close_intervals(struct receiver *receiver, uint64_t now)
-{
-    const struct sequence *sequence = &receiver->sequence, *omitted = &receiver->omitted;
-    uint64_t counts_from = receiver->intervals.origin + receiver->intervals.omit;
-    intervals_close(&receiver->intervals, now < counts_from ? now : counts_from,
-                    (uint64_t[]){omitted->unique, omitted->next - omitted->unique});
-    intervals_close(&receiver->intervals, now,
-                    (uint64_t[]){sequence->unique, sequence->next - sequence->unique});
-}
-
-/* The first datagram of this stream has come. */
-static void begin_intervals(struct receiver *receiver, uint64_t now)
-{
-    uint_fast64_t origin = 0;
-    if (atomic_compare_exchange_strong(&receiver->group->origin, &origin, now))
-        origin = now;
-    intervals_begin(&receiver->intervals, origin);
-}
-
 static void take_messages(struct receiver *receiver, unsigned int count, uint64_t now)
 {
     const unsigned char *newest = NULL;
-    if (now >= receiver->intervals.next)
-        close_intervals(receiver, now);
+    bool emptied = receiver->timing.first_at && count < receiver->width;
+    if (now >= receiver->counts.intervals.next)
+        counts_close(&receiver->counts, now);
     for (unsigned int i = 0; i < count; i++) {
         const unsigned char *packet = take_message(receiver, i, now);
         newest = packet ? packet : newest;
     }
     if (newest == NULL)
         return;
-    if (receiver->last_at == 0)
-        begin_intervals(receiver, now);
+    if (receiver->timing.last_at == 0)
+        counts_begin(&receiver->counts, &receiver->group->origin, now);
     if (receiver->header == FULL)
-        receiver->last_sent = get_be64(newest + 16);
-    if (receiver->omitted.unique > 0 && receiver->omitted_at == 0)
+        receiver->timing.last_sent = get_be64(newest + 16);
+    if (receiver->counts.omitted.unique > 0 && receiver->omitted_at == 0)
         receiver->omitted_at = now;
-    if (receiver->first_at == 0 && receiver->sequence.unique > 0) {
+    if (receiver->timing.first_at == 0 && receiver->counts.sequence.unique > 0) {
         if (receiver->group->trial->omit > 0) {
             usage_end(&receiver->omitted_usage);
-            receiver->polled = 0;
+            receiver->waiting.polled = 0;
             drops_begin_again(&receiver->drops);
         }
-        receiver->first_at = now;
-        receiver->first_sent = receiver->last_sent;
-        receiver->with_first = receiver->sequence.unique;
+        receiver->timing.first_at = now;
+        receiver->timing.first_sent = receiver->timing.last_sent;
+        receiver->timing.with_first = receiver->counts.sequence.unique;
         atomic_store(&receiver->group->first_arrived, true);
-    } else if (receiver->last_at && now - receiver->last_at > receiver->longest_gap) {
-        receiver->longest_gap = now - receiver->last_at;
+    } else if (receiver->timing.last_at && now - receiver->timing.last_at > receiver->longest_gap) {
+        receiver->longest_gap = now - receiver->timing.last_at;
     }
-    receiver->last_at = now;
+    timing_arrival(&receiver->timing, now, receiver->counts.sequence.unique, emptied);
     atomic_store_explicit(&receiver->quiet_since, now, memory_order_relaxed);
 }
 
@@ -404,7 +322,7 @@ static void receive_stream(void *share)
         usage_begin(&receiver->omitted_usage);
     uint64_t now = now_ns();
     receiver->quiet_since = now;
-    while (!sent_known || receiver->sequence.unique < group->sent[receiver->number]) {
+    while (!sent_known || receiver->counts.sequence.unique < group->sent[receiver->number]) {
         uint64_t asked_at = now;
         int received = receive_call(receiver);
         now = now_ns();
@@ -444,7 +362,7 @@ uint64_t receiver_group_quiet(const struct receiver_group *group)
 
 static void add_stream(const struct receiver *receiver, struct reception *sum)
 {
-    const struct sequence *sequence = &receiver->sequence;
+    const struct sequence *sequence = &receiver->counts.sequence;
     uint64_t drops, sent = receiver->group->sent[receiver->number];
     if (sequence->next > sent)
         fail(BAD_PEER, "a datagram arrived that was never sent");
@@ -452,7 +370,7 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
     sum->duplicates += sequence->duplicates;
     sum->reordered += sequence->reordered;
     sum->arrived += sequence->unique + sequence->duplicates + sequence->too_late;
-    sum->polled += ns_seconds(receiver->polled);
+    sum->polled += ns_seconds(receiver->waiting.polled);
     sum->drops_known &= drops_count(&receiver->drops, sent, sent - sequence->unique, &drops);
     sum->drops += drops;
 }
@@ -460,133 +378,46 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
 static void add_omitted_part(const struct receiver *receiver, struct reception *sum,
                              struct usage *usage)
 {
-    if (receiver->first_at == 0)
+    if (receiver->timing.first_at == 0)
         return;
-    double elapsed = receiver->omitted_at ? ns_seconds(receiver->first_at - receiver->omitted_at) : 0;
-    sum->omitted.bytes += (double)(receiver->omitted.unique * receiver->size);
+    uint64_t first_at = receiver->timing.first_at, omitted_at = receiver->omitted_at;
+    double elapsed = omitted_at ? ns_seconds(first_at - omitted_at) : 0;
+    sum->omitted.bytes += (double)(receiver->counts.omitted.unique * receiver->size);
     sum->omitted.elapsed = elapsed > sum->omitted.elapsed ? elapsed : sum->omitted.elapsed;
     omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
-}
-
-/* Where time begins and ends, over all streams, and what came until it began. */
-struct span {
-    uint64_t begin, end;            /* ns */
-    uint64_t first_sent, last_sent; /* likewise, by the sender's clock */
-    uint64_t before;                /* datagrams */
-};
-
-/* From the first arrival to the last one. */
-static struct span whole_span(const struct receiver_group *group)
-{
-    struct span span = {.begin = UINT64_MAX, .first_sent = UINT64_MAX};
-    for (size_t i = 0; i < group->count; i++) {
-        const struct receiver *receiver = group->receivers[i];
-        if (receiver->first_at == 0)
-            continue;
-        if (receiver->first_at < span.begin) {
-            span.begin = receiver->first_at;
-            span.before = receiver->with_first;
-        }
-        if (receiver->last_at > span.end)
-            span.end = receiver->last_at;
-        if (receiver->first_sent < span.first_sent)
-            span.first_sent = receiver->first_sent;
-        if (receiver->last_sent > span.last_sent)
-            span.last_sent = receiver->last_sent;
-    }
-    return span;
-}
-
-/* The stream whose receiver had caught up first; NULL if one that has datagrams never had. */
-static const struct receiver *first_to_catch_up(const struct receiver_group *group)
-{
-    const struct receiver *first = NULL;
-    for (size_t i = 0; i < group->count; i++) {
-        const struct receiver *receiver = group->receivers[i];
-        if (receiver->first_at == 0)
-            continue;
-        if (receiver->caught_up_at == 0)
-            return NULL;
-        if (first == NULL || receiver->caught_up_at < first->caught_up_at)
-            first = receiver;
-    }
-    return first;
-}
-
-/* From where the first of them had caught up. Of another stream, which was looked at later, as many
- * datagrams may have come before as of that one, or none if they were sent later than those. The
- * whole span if not half of all came after it. */
-static struct span timed_span(const struct receiver_group *group, uint64_t received)
-{
-    struct span whole = whole_span(group), span = whole;
-    const struct receiver *first = first_to_catch_up(group);
-    if (first == NULL)
-        return whole;
-    span.begin = first->caught_up_at;
-    span.first_sent = first->catch_up_sent;
-    span.before = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        const struct receiver *receiver = group->receivers[i];
-        if (receiver->first_at > span.begin && receiver->first_sent >= first->catch_up_sent)
-            continue;
-        span.before += receiver->at_catch_up < first->at_catch_up ? receiver->at_catch_up
-                                                                  : first->at_catch_up;
-    }
-    return span.before <= received / 2 ? span : whole;
-}
-
-/* A receiver that gets its CPU late finds a full buffer, and would time how fast it empties it: but
- * datagrams don't come faster than they were sent. */
-static double elapsed(const struct receiver_group *group, const struct span *span)
-{
-    uint64_t sending = span->last_sent - span->first_sent, arriving = span->end - span->begin;
-    bool believed = !is_stamped(group->launch) && sending < span->end - group->prepared_at;
-    return ns_seconds(believed && sending > arriving ? sending : arriving);
-}
-
-static void finish_intervals(struct receiver *receiver)
-{
-    struct intervals *intervals = &receiver->intervals;
-    uint64_t unique = receiver->sequence.unique, sent = receiver->group->sent[receiver->number];
-    uint64_t omitted[] = {receiver->omitted.unique,
-                          receiver->omitted.next - receiver->omitted.unique};
-    if (receiver->last_at == 0)
-        begin_intervals(receiver, now_ns());
-    uint64_t counts_from = intervals->origin + intervals->omit;
-    close_intervals(receiver, receiver->last_at > counts_from ? receiver->last_at : counts_from);
-    intervals_finish(intervals, receiver->last_at, (uint64_t[]){unique, sent - unique});
-    for (size_t column = 0; column < COLUMNS; column++)
-        intervals_raise(intervals, false, column, omitted[column]);
-    uint64_t *end = intervals_omitted(intervals);
-    if (end)
-        memcpy(end, omitted, sizeof omitted);
 }
 
 struct intervals *receiver_group_intervals(const struct receiver_group *group)
 {
     static struct intervals sum;
-    intervals_prepare(&sum, group->launch, group->trial, quantities, COLUMNS);
+    counts_prepare_sum(&sum, group->launch, group->trial);
     for (size_t i = 0; i < group->count; i++) {
-        finish_intervals(group->receivers[i]);
-        intervals_add(&sum, &group->receivers[i]->intervals);
+        struct receiver *receiver = group->receivers[i];
+        counts_finish(&receiver->counts, &receiver->group->origin, receiver->timing.last_at,
+                      group->sent[i]);
+        intervals_add(&sum, &receiver->counts.intervals);
     }
     return &sum;
 }
 
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage)
 {
+    const struct timing *streams[MAX_THREADS];
+    uint64_t received[MAX_THREADS];
     struct reception sum = {.drops_known = true};
     for (size_t i = 0; i < group->count; i++) {
         const struct receiver *receiver = group->receivers[i];
         double drain = ns_seconds(drain_time(receiver));
+        streams[i] = &receiver->timing;
+        received[i] = receiver->counts.sequence.unique;
         add_stream(receiver, &sum);
         add_omitted_part(receiver, &sum, usage);
         sum.drain = drain > sum.drain ? drain : sum.drain;
     }
     if (sum.received == 0)
         fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
-    struct span span = timed_span(group, sum.received);
-    sum.timed = sum.received - span.before;
-    sum.elapsed = elapsed(group, &span);
+    struct span span = timed_span(streams, received, group->count);
+    sum.timed = sum.received - span.before - span.after;
+    sum.elapsed = ns_seconds(span_elapsed(&span, is_stamped(group->launch), group->prepared_at));
     return sum;
 }

@@ -8,12 +8,12 @@
 /* What arrived, over all streams. */
 struct reception {
     uint64_t received;   /* different datagrams */
-    uint64_t timed;      /* of those, what came once receivers had caught up with what lay there */
+    uint64_t timed;      /* of those, what came between receivers' first and last catching up */
     uint64_t duplicates, reordered;
     uint64_t drops;      /* datagrams that the socket had no room for */
     bool drops_known;    /* with GRO they may not be */
     uint64_t arrived;    /* all of ours, duplicates among them */
-    double elapsed;      /* s, from then to the last arrival */
+    double elapsed;      /* s between these */
     struct omitted omitted;
     double drain;        /* s of silence after which the rest is lost */
     double polled;       /* s of CPU time spent looking for data in vain */

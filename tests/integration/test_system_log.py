@@ -29,7 +29,7 @@ tests:
 UDP = "{name: u, engine: udp, set: {mode: stream, duration: 0.5s, rate: 100Mbit/s, sockbuf: 4MiB}"
 ONLY_UNWATCHED = (
     "system_log: {suspect: {steal: off, foreign_cpu: off, foreign_traffic: off, swap: off, "
-    "throttle: off, receive_drops: off, under_rate: off}}"
+    "throttle: off, receive_drops: off, under_rate: off, untimed: off}}"
 )
 
 
@@ -317,7 +317,7 @@ def burner() -> Iterator[None]:
 
 def test_foreign_load_makes_a_replication_suspect_which_stays_in_every_table(lab: Lab) -> None:
     """Of three burners enough is left, even where a hypervisor takes its part, which is let be."""
-    others_only = "system_log: {suspect: {steal: off, under_rate: off}}"
+    others_only = "system_log: {suspect: {steal: off, under_rate: off, untimed: off}}"
     with burner(), burner(), burner():
         said = lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 2, {others_only}}}")))
     assert "[foreign-cpu, told once]" in said

@@ -145,9 +145,9 @@ def _throughput(pair: Rig, check: CertificateCheck, *, rate: float) -> Certifica
 
 
 def untimed_bytes(measured: RigResult, datagram: int) -> float:
-    """Return how many bytes beside the first datagram had come, on average, when time began.
+    """Return how many bytes beside the first datagram weren't timed, on average.
 
-    These are in a truth from the first packet on: they may have come faster than the others.
+    These are in a truth of all packets: they may have come faster than the others, or slower.
     """
     return statistics.mean(measured.values("untimed_bytes") or [datagram]) - datagram
 

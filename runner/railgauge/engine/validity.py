@@ -28,8 +28,10 @@ _UDP_HEADER = 8
 _LEAST_SEGMENT = 536
 # What belongs to no test: neighbours asking for addresses, the control channel's few segments.
 _SPARE_BYTES = 20_000
-# Bytes that one read of a stream takes at most unless `read` says more.
+# Bytes that one read of a stream takes at most unless `read` says more, and one of datagrams that
+# the kernel holds together.
 _MOST_READ = 1 << 20
+_MOST_HELD = 1 << 16
 
 
 class Agreement(NamedTuple):
@@ -48,8 +50,12 @@ class Agreement(NamedTuple):
 AGREEMENTS = (
     Agreement("local_throughput * client_elapsed", "=", "8 * sent_bytes"),
     Agreement("throughput * server_elapsed", "<=", "8 * received_bytes"),
-    # Time begins with what arrives first.
-    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * untimed_bytes"),
+    # Time begins with what arrives first: of a connection, its first read.
+    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * first_read"),
+    Agreement("throughput * server_elapsed + 8 * untimed_bytes", "=", "8 * received_bytes"),
+    # What has a rate took some time.
+    Agreement("untimed_bytes + datagram", "<=", "received_bytes", 0),
+    Agreement("reverse_untimed_bytes + datagram", "<=", "reverse_received_bytes", 0),
     Agreement("connection_rate * client_elapsed", "=", "connections"),
     Agreement("throughput * operations", "=", "bytes * iops"),
     Agreement("throughput * sent_messages", "=", "8 * sent_bytes * message_rate"),
@@ -126,15 +132,18 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `untimed_bytes` of a stream that doesn't say so: what its first read can take. Without `omit`
-    nothing was omitted.
+    `first_read`: what the first read of a connection can take. Without `omit` nothing was omitted.
     """
-    return {
+    bounds: dict[str, float] = {
         **dict.fromkeys(("omitted_sent_bytes", "omitted_received_bytes"), 0),
-        "untimed_bytes": int(parameters.get("read") or _MOST_READ),
         "8": 8,
         "threads": int(parameters.get("threads", 1)),
     }
+    if "read" in parameters:
+        bounds["first_read"] = int(parameters["read"] or _MOST_READ)
+    if "datagram" in parameters:
+        bounds["datagram"] = int(parameters["datagram"])
+    return bounds
 
 
 def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:
@@ -260,6 +269,34 @@ def under_rate(
                 host,
                 f"{host}: sent {format_rate(rate)} of the {format_rate(target)} that were asked "
                 f"for: ask for less, or {advice}",
+            )
+
+
+def untimed(
+    parameters: Mapping[str, Any],
+    metrics: Mapping[str, float],
+    hosts: tuple[str, str | None],
+    limit: float | None,
+) -> Iterator[Suspicion]:
+    """Yield a reason for each of `hosts`, client and server, that timed too little of a stream.
+
+    More than `limit`, a share of what it received, came before its time began or after it ended.
+    What one read of each thread takes is allowed for, as time begins after it.
+    """
+    if limit is None:
+        return
+    read = _MOST_HELD if parameters.get("gro") else parameters.get("datagram", 0)
+    allowed = parameters.get("threads", 1) * read
+    for way, host in zip(("reverse_", ""), hosts, strict=True):
+        received = metrics.get(f"{way}received_bytes", 0)
+        missed = metrics.get(f"{way}untimed_bytes", 0)
+        if host is not None and missed - allowed > limit * received:
+            yield Suspicion(
+                "untimed",
+                host,
+                f"{host}: {missed / received:.1%} of what it received lay there when it got its "
+                "CPU late, so that its rate is of the rest alone: measure for longer, or keep "
+                "others off its CPUs",
             )
 
 

@@ -64,7 +64,8 @@ class Suspect(StrictModel):
     of the bytes on the test's interface, that are not the test's; pages swapped; a CPU or a cgroup
     throttled; packets dropped in the receive buffer or before it, which is off by default (None)
     for tests that report losses themselves; a host without the system log that would tell, being
-    `unwatched`; a sender that stayed more than `under_rate`, a share, below its rate.
+    `unwatched`; a sender that stayed more than `under_rate`, a share, below its rate; a receiver
+    of datagrams that left more than `untimed`, a share of them, out of its rate.
     """
 
     steal: _Limit = 0.02
@@ -75,6 +76,7 @@ class Suspect(StrictModel):
     receive_drops: _SwitchOrUnset = None
     unwatched: _Switch = True
     under_rate: _Limit = 0.01
+    untimed: _Limit = 0.1
 
 
 class SystemLogging(StrictModel):

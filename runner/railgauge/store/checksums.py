@@ -6,16 +6,34 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import groupby
-from operator import itemgetter
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from railgauge.base.errors import StoreError
 from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
 from railgauge.store.read import fetch
 
 _BITS = struct.Struct("<d")
+_SUMMED = (
+    select(
+        Replication.run_case_id,
+        Replication.number,
+        Replication.status,
+        Replication.started_at,
+        Replication.error_code,
+        Replication.error_message,
+        Replication.checksum,
+    )
+    .join(RunCase, RunCase.id == Replication.run_case_id)
+    .join(BenchCase, BenchCase.id == RunCase.case_id)
+    .where(RunCase.run_id == bindparam("run"), Replication.checksum.is_not(None))
+    .order_by(Replication.run_case_id, Replication.number)
+)
+_VALUES = (
+    select(Measurement.run_case_id, Measurement.number, Measurement.metric_id, Measurement.value)
+    .join(RunCase, RunCase.id == Measurement.run_case_id)
+    .where(RunCase.run_id == bindparam("run"))
+)
 # (name, unit, value)
 NamedValue = tuple[str, str, float]
 
@@ -100,44 +118,32 @@ def _changed(connection: Connection) -> Iterator[ChangedReplication]:
         key: (name, unit)
         for key, name, unit in fetch(connection, select(Metric.id, Metric.name, Metric.unit))
     }
-    run_cases = (
-        select(Run.id, RunCase.test, BenchCase.key, BenchCase.link, RunCase.id)
-        .join(RunCase, RunCase.run_id == Run.id)
-        .join(BenchCase, BenchCase.id == RunCase.case_id)
-        .order_by(RunCase.id)
-    )
-    for run, test, key, link, run_case in connection.execute(run_cases).all():
-        values = _values(connection, run_case)
-        replications = (
-            select(
-                Replication.number,
-                Replication.status,
-                Replication.started_at,
-                Replication.error_code,
-                Replication.error_message,
-                Replication.checksum,
+    for run in connection.scalars(select(Run.id).order_by(Run.id)).all():
+        run_cases = {
+            key: (test, case_key, link)
+            for key, test, case_key, link in connection.execute(
+                select(RunCase.id, RunCase.test, BenchCase.key, BenchCase.link)
+                .join(BenchCase, BenchCase.id == RunCase.case_id)
+                .where(RunCase.run_id == run)
             )
-            .where(Replication.run_case_id == run_case, Replication.checksum.is_not(None))
-            .order_by(Replication.number)
-        )
-        for number, status, started_at, *error, stored in fetch(connection, replications):
+        }
+        values = _values(connection, run)
+        for run_case, number, status, started_at, code, message, stored in fetch(
+            connection, _SUMMED, run=run
+        ):
             named = [
-                (*names.get(metric, ("", "")), value) for metric, value in values.get(number, ())
+                (*names.get(metric, ("", "")), value)
+                for metric, value in values.get((run_case, number), ())
             ]
             # What a column of numbers can't hold, a damaged one may.
             if not all(isinstance(value, float | int) for *_, value in named) or (
-                stored != checksum(number, status, started_at, (error[0], error[1]), named)
+                stored != checksum(number, status, started_at, (code, message), named)
             ):
-                yield ChangedReplication(run, test, key, link, run_case, number)
+                yield ChangedReplication(run, *run_cases[run_case], run_case, number)
 
 
-def _values(connection: Connection, run_case: int) -> dict[int, list[tuple[int, float]]]:
-    query = (
-        select(Measurement.number, Measurement.metric_id, Measurement.value)
-        .where(Measurement.run_case_id == run_case)
-        .order_by(Measurement.number)
-    )
-    return {
-        number: [(metric, value) for _, metric, value in rows]
-        for number, rows in groupby(fetch(connection, query), key=itemgetter(0))
-    }
+def _values(connection: Connection, run: int) -> dict[tuple[int, int], list[tuple[int, float]]]:
+    values: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    for run_case, number, metric, value in fetch(connection, _VALUES, run=run):
+        values.setdefault((run_case, number), []).append((metric, value))
+    return values

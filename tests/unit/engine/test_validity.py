@@ -18,6 +18,7 @@ from railgauge.engine.validity import (
     most_bytes,
     require_agreement,
     under_rate,
+    untimed,
 )
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.system_log import Suspect
@@ -272,6 +273,47 @@ def test_without_a_rate_or_a_limit_no_pace_is_judged() -> None:
     assert list(under_rate({"rate": 1e9}, metrics, ("a", None), None)) == []
 
 
+def _received(parameters: dict[str, float], **metrics: float) -> list[Suspicion]:
+    return list(untimed({"datagram": 1000, **parameters}, metrics, ("a", "b"), 0.1))
+
+
+def test_a_receiver_that_timed_too_little_says_how_much_and_what_to_do() -> None:
+    (found,) = _received({}, received_bytes=1e6, untimed_bytes=2.5e5)
+    assert found == Suspicion(
+        "untimed",
+        "b",
+        "b: 25.0% of what it received lay there when it got its CPU late, so that its rate is of "
+        "the rest alone: measure for longer, or keep others off its CPUs",
+    )
+
+
+def test_each_direction_has_a_receiver_of_its_own() -> None:
+    back = {"reverse_received_bytes": 1e6, "reverse_untimed_bytes": 2.5e5}
+    (found,) = _received({}, received_bytes=1e6, untimed_bytes=1e5, **back)
+    assert found.host == "a"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "missed", "suspect"),
+    [
+        ({}, 2000, False),  # the first datagram, and a tenth
+        ({}, 3000, True),
+        ({"threads": 2}, 3000, False),
+        ({"gro": True}, 9000, False),
+    ],
+)
+def test_what_the_first_read_takes_cannot_be_timed(
+    parameters: dict[str, float], missed: float, suspect: bool
+) -> None:
+    assert bool(_received(parameters, received_bytes=1e4, untimed_bytes=missed)) == suspect
+
+
+def test_without_a_limit_or_datagrams_nothing_untimed_is_judged() -> None:
+    late = {"received_bytes": 1e6, "untimed_bytes": 5e5}
+    assert list(untimed({}, late, ("a", "b"), None)) == []
+    assert list(untimed({}, {"received_bytes": 1e6}, ("a", "b"), 0.1)) == []
+
+
 # Of each engine a replication as it is, with the parameters that matter.
 _ONE_WAY = {
     "throughput": 8 * 99_000 / 0.5,
@@ -280,6 +322,7 @@ _ONE_WAY = {
     "sent_bytes": 110e3,
     "received_packets": 100.0,
     "received_bytes": 100e3,
+    "untimed_bytes": 1e3,
     "lost_packets": 10.0,
     "loss_rate": 10 / 110,
     "duplicate_packets": 3.0,
@@ -294,6 +337,7 @@ _BOTH_WAYS = {
     "reverse_sent_bytes": 50e3,
     "reverse_received_packets": 49.0,
     "reverse_received_bytes": 49e3,
+    "reverse_untimed_bytes": 1e3,
     "reverse_lost_packets": 1.0,
     "reverse_loss_rate": 1 / 50,
 }
@@ -328,6 +372,9 @@ def test_figures_that_agree_are_a_measurement(engine: str) -> None:
         ("udp", "received_bytes", 1.2),
         ("udp", "lost_packets", 1.1),
         ("udp", "loss_rate", 1.1),
+        ("udp", "untimed_bytes", 2.0),
+        ("udp", "server_elapsed", 0.0),
+        ("udp", "reverse_untimed_bytes", 48.1),
         ("udp", "total_throughput", 1.01),
         ("udp", "reverse_received_packets", 1.1),
         ("udp", "reverse_received_bytes", 1.1),
@@ -354,7 +401,7 @@ def test_a_figure_that_contradicts_others_is_refused_with_both_sides(
 @pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda each: f"{each.left} {each.right}")
 def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreement) -> None:
     words = {*agreement.left.split(), *agreement.right.split()}
-    names = words - {"8", "*", "+", "threads"}
+    names = words - {"8", "*", "+", "threads", "datagram", "first_read"}
     assert any(names <= set(engine.metrics) for engine in load_catalogue().engines.values())
 
 
@@ -364,8 +411,8 @@ def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreemen
         ({"datagram": 1000, "threads": 8}, {"untimed_bytes": 1000.0}, 1000, True),
         ({"datagram": 1000, "threads": 8}, {"untimed_bytes": 1000.0}, 8000, False),
         ({"datagram": 1000, "gro": True}, {"untimed_bytes": 65_000.0}, 65_000, True),
-        ({"threads": 4}, {}, 1 << 20, True),  # TCP
-        ({"threads": 4}, {}, 2 << 20, False),
+        ({"threads": 4, "read": 0}, {}, 1 << 20, True),  # TCP
+        ({"threads": 4, "read": 0}, {}, 2 << 20, False),
         ({"threads": 1, "read": 64 << 20}, {}, 32 << 20, True),
     ],
 )
@@ -378,5 +425,5 @@ def test_time_begins_with_what_arrives_first(
         "received_bytes": float(received),
         "server_elapsed": 1.0,
     }
-    with nullcontext() if agree else pytest.raises(EngineError, match="untimed_bytes"):
+    with nullcontext() if agree else pytest.raises(EngineError, match=r"untimed_bytes|first_read"):
         require_agreement("tcp", metrics, parameters)

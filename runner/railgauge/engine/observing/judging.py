@@ -9,7 +9,7 @@ from railgauge.base.derived import derive
 from railgauge.base.systemlog import Suspicion
 from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate
+from railgauge.engine.validity import HostActivity, judge, most_bytes, under_rate, untimed
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import SOAK
 from railgauge.plan.schedule import Dispatch
@@ -41,6 +41,7 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
     if _is_ours(scene, case):
         hosts = (case.client, case.server)
         suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
+        suspicions += untimed(case.parameters, metrics, hosts, limits.untimed)
     if logging is not None and limits.unwatched:
         suspicions += _unwatched(scene, dispatch, logs)
     for log in outcome.logs:

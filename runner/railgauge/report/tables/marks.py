@@ -37,6 +37,7 @@ _SUSPECT = {
     "receive-drops": "packets were dropped at the receiver",
     "unwatched": "no system log tells what else ran",
     "under-rate": "less was sent than asked for",
+    "untimed": "part of what was received was not timed",
 }
 
 

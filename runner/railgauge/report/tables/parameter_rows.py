@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Iterable
 
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Placed, axis_value
@@ -21,14 +21,18 @@ def with_parameters(spec: TableSpec, cells: Collection[Placed]) -> TableSpec:
     before, after = spec.rows[:index], spec.rows[index + 1 :]
     names = [*before, *after, *spec.columns]
     added: list[str] = []
-    places = _places(cells, names)
+    places = _numbered(tuple(axis_value(cell, name) for name in names) for cell in cells)
     for name in dict.fromkeys(name for cell in cells for name in cell.case.parameters):
-        count = _places(cells, [*names, *added, name])
-        if count > places:
+        finer = _numbered(
+            (place, axis_value(cell, name)) for place, cell in zip(places, cells, strict=True)
+        )
+        if max(finer) > max(places):
             added.append(name)
-            places = count
+            places = finer
     return spec.model_copy(update={"rows": [*before, *added, *after]})
 
 
-def _places(cells: Collection[Placed], names: Sequence[str]) -> int:
-    return len({tuple(axis_value(cell, name) for name in names) for cell in cells})
+def _numbered(places: Iterable[Hashable]) -> list[int]:
+    """Return for each place which of the different ones it is, from 0."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(place, len(numbers)) for place in places]

@@ -109,7 +109,7 @@ def shown_statistic(figure: FigureSpec, all_series: Sequence[Series], usual: str
     """
     y = figure.y
     statistic = y.statistic if "statistic" in y.model_fields_set else usual
-    averages = {common_average(all_series, series.unit) for series in all_series}
+    averages = {common_average(all_series, unit) for unit in {s.unit for s in all_series}}
     names = {resolved(statistic, average) for average in averages}
     return "median" if names == {"mean"} else min(names, default=statistic)
 
