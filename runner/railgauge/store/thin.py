@@ -43,7 +43,7 @@ def excess(store: Store, before: str, *, baselines: bool = False) -> Excess:
         if not baselines:
             runs = runs.where(Run.id.not_in(select(BaselineRun.run_id)))
         old = set(connection.scalars(runs))
-        found: dict[int, None] = {}
+        thinnable: set[int] = set()
         rows: Counter[str] = Counter()
         size = 0.0
         for table, query in _counts():
@@ -52,7 +52,7 @@ def excess(store: Store, before: str, *, baselines: bool = False) -> Excess:
             of_old = {run: of_run[run] for run in sorted(of_run) if run in old}
             if not of_old:
                 continue
-            found |= dict.fromkeys(of_old)
+            thinnable |= of_old.keys()
             rows[table.name] = sum(count for count, _ in of_old.values())
             if table in _TRACES:
                 size += sum(length for _, length in of_old.values())
@@ -60,7 +60,7 @@ def excess(store: Store, before: str, *, baselines: bool = False) -> Excess:
                 parts = owned("log") if table is LOG else [PORT_COUNTER_LOG]
                 stored = sum(_size(connection, part) for part in (table, *parts))
                 size += stored * rows[table.name] / all_rows
-        return Excess(tuple(sorted(found)), rows, round(size))
+        return Excess(tuple(sorted(thinnable)), rows, round(size))
 
 
 def _counts() -> Iterator[tuple[Table, Select[*tuple[Any, ...]]]]:
