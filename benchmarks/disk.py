@@ -120,23 +120,32 @@ class Bench:
         try:
             # By reading, as fio lays out only what it reads; written over it is then all the same.
             self.run(*common, "--rw=read", "--create_only=1", "--create_fsync=1")
-            ramp = BEFORE * self.seconds
-            timed = ("--time_based", f"--runtime={self.seconds}s", f"--ramp_time={ramp}s")
+            ms = math.ceil(1e3 * self.seconds)  # fio leaves out what comes after a point
+            timed = ("--time_based", f"--runtime={ms}ms", f"--ramp_time={BEFORE * ms}ms")
             bound = timed if setting.direct else ()
             text = self.run(*common, "--overwrite=1", *bound)
         finally:
             for made in self.folder.glob("bench.*"):
                 made.unlink()
-        job = json.loads(text[text.index("{") :])["jobs"][0]
-        side = job["write" if setting.writes else "read"]
-        times = side["lat_ns" if setting.io == "io_uring" else "clat_ns"]["percentile"]
-        busy = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
-        return {
-            "throughput": side["bw_bytes"],
-            "p50": times["50.000000"] / 1e9,
-            "p99": times["99.000000"] / 1e9,
-            "cpu": busy / side["total_ios"],
-        }
+        return fio_figures(setting, text)
+
+
+def fio_figures(setting: Setting, text: str) -> dict[str, float]:
+    """Return what fio printed of its one job; SystemExit if that isn't a measurement."""
+    words, _, _ = text.partition("{")
+    job = json.loads(text[len(words) :])["jobs"][0]
+    side = job["write" if setting.writes else "read"]
+    times = side["lat_ns" if setting.io == "io_uring" else "clat_ns"].get("percentile")
+    if "fio: " in words or not times:
+        why = words.strip() or "it finished no operation after its ramp: use more --seconds"
+        raise SystemExit(f"fio measured nothing of {setting}: {why}")
+    busy = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
+    return {
+        "throughput": side["bw_bytes"],
+        "p50": times["50.000000"] / 1e9,
+        "p99": times["99.000000"] / 1e9,
+        "cpu": busy / side["total_ios"],
+    }
 
 
 def settings(only: str, *, goals: bool) -> Iterator[Setting]:

@@ -3,15 +3,11 @@
 #include "clock.h"
 #include "failure.h"
 #include "parameters.h"
-#include "varints.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORTEST 1e-3           /* s */
-#define LONGEST_NS (1ull << 60) /* 36 years */
-
-static const unsigned char magic[4] = {'R', 'G', 'I', '1'};
+#define SHORTEST 1e-3 /* s */
 
 void check_intervals(const struct launch *launch)
 {
@@ -26,8 +22,7 @@ void check_intervals(const struct launch *launch)
              total, INTERVALS_LIMIT - 2, length);
 }
 
-/* How many intervals the omitted part has. */
-static size_t omitted_count(const struct intervals *intervals)
+size_t intervals_omitted_count(const struct intervals *intervals)
 {
     uint64_t length = intervals->length;
     return length ? (size_t)((intervals->omit + length - 1) / length) : 0;
@@ -35,7 +30,7 @@ static size_t omitted_count(const struct intervals *intervals)
 
 uint64_t intervals_end(const struct intervals *intervals, size_t index)
 {
-    uint64_t omitted = omitted_count(intervals), ended = index + 1;
+    uint64_t omitted = intervals_omitted_count(intervals), ended = index + 1;
     if (ended == intervals->count)
         return intervals->elapsed;
     if (ended > omitted)
@@ -71,7 +66,7 @@ void intervals_begin(struct intervals *intervals, uint64_t origin)
         intervals->next = next_end(intervals);
 }
 
-static void append(struct intervals *intervals, const uint64_t readings[])
+void intervals_append(struct intervals *intervals, const uint64_t readings[])
 {
     size_t row = intervals->columns * sizeof *readings;
     if (intervals->count == intervals->room) {
@@ -87,7 +82,7 @@ static void append(struct intervals *intervals, const uint64_t readings[])
 void intervals_close(struct intervals *intervals, uint64_t now, const uint64_t readings[])
 {
     while (intervals->next <= now) {
-        append(intervals, readings);
+        intervals_append(intervals, readings);
         intervals->next = next_end(intervals);
     }
 }
@@ -106,8 +101,8 @@ void intervals_finish(struct intervals *intervals, uint64_t now, const uint64_t 
         return;
     intervals_close(intervals, now, readings);
     do
-        append(intervals, readings);
-    while (intervals->count <= omitted_count(intervals));
+        intervals_append(intervals, readings);
+    while (intervals->count <= intervals_omitted_count(intervals));
     /* What ended the one before may have counted for nothing. */
     uint64_t least = intervals->count > 1 ? intervals_end(intervals, intervals->count - 2) : 0;
     uint64_t elapsed = now > intervals->origin ? now - intervals->origin : 0;
@@ -123,7 +118,7 @@ void intervals_add(struct intervals *sum, const struct intervals *flow)
     if (sum->count)
         memcpy(row, intervals_last(sum), columns * sizeof *row);
     while (sum->count < flow->count)
-        append(sum, row);
+        intervals_append(sum, row);
     for (size_t i = 0; i < sum->count; i++) {
         size_t from = i < flow->count ? i : flow->count - 1;
         for (size_t column = 0; column < columns; column++)
@@ -139,111 +134,13 @@ uint64_t *intervals_last(const struct intervals *intervals)
 
 uint64_t *intervals_omitted(const struct intervals *intervals)
 {
-    size_t omitted = omitted_count(intervals);
+    size_t omitted = intervals_omitted_count(intervals);
     return omitted ? intervals->readings + (omitted - 1) * intervals->columns : NULL;
 }
 
 void intervals_raise(struct intervals *intervals, bool from_end, size_t column, uint64_t amount)
 {
-    size_t omitted = omitted_count(intervals);
+    size_t omitted = intervals_omitted_count(intervals);
     for (size_t i = omitted - (from_end && omitted > 0); i < intervals->count; i++)
         intervals->readings[i * intervals->columns + column] += amount;
-}
-
-static void put_columns(struct byte_sink *sink, const struct intervals *intervals)
-{
-    for (size_t column = 0; column < intervals->columns; column++) {
-        uint64_t before = 0;
-        for (size_t i = 0; i < intervals->count; i++) {
-            uint64_t reading = intervals->readings[i * intervals->columns + column];
-            put_zigzag(sink, reading - before);
-            before = reading;
-        }
-    }
-}
-
-static void put_intervals(struct byte_sink *sink, const struct intervals *const ends[],
-                          size_t count)
-{
-    size_t columns = 0;
-    for (size_t i = 0; i < count; i++)
-        columns += ends[i]->columns;
-    for (size_t i = 0; i < sizeof magic; i++)
-        put_byte(sink, magic[i]);
-    put_varint(sink, ends[0]->length);
-    put_varint(sink, ends[0]->omit);
-    put_varint(sink, columns);
-    for (size_t i = 0; i < count; i++)
-        for (size_t column = 0; column < ends[i]->columns; column++) {
-            put_varint(sink, ends[i]->quantities[column]);
-            put_varint(sink, ends[i]->count);
-            put_varint(sink, ends[i]->elapsed);
-        }
-    for (size_t i = 0; i < count; i++)
-        put_columns(sink, ends[i]);
-}
-
-unsigned char *intervals_encode(const struct intervals *const ends[], size_t count, size_t *length)
-{
-    struct byte_sink sink = {0};
-    put_intervals(&sink, ends, count);
-    *length = sink.length;
-    sink = (struct byte_sink){.out = malloc(*length)};
-    if (sink.out == NULL)
-        fail(OUT_OF_MEMORY, "no memory for a series of %zu bytes", *length);
-    put_intervals(&sink, ends, count);
-    return sink.out;
-}
-
-/* Reads one end's intervals, of which the prepared ones say everything but the readings; false if
- * the bytes are not of such. */
-static bool decode(const unsigned char *bytes, size_t size, struct intervals *intervals)
-{
-    struct byte_source source = {.at = bytes + sizeof magic, .end = bytes + size};
-    uint64_t rows = 0, elapsed = 0, row[MOST_COLUMNS] = {0};
-    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0 ||
-        get_varint(&source) != intervals->length || get_varint(&source) != intervals->omit ||
-        get_varint(&source) != intervals->columns)
-        return false;
-    for (size_t column = 0; column < intervals->columns; column++) {
-        bool other = get_varint(&source) != intervals->quantities[column];
-        uint64_t before[] = {rows, elapsed};
-        rows = get_varint(&source);
-        elapsed = get_varint(&source);
-        if (other || (column > 0 && (rows != before[0] || elapsed != before[1])))
-            return false;
-    }
-    if (source.broken || rows > INTERVALS_LIMIT || rows <= omitted_count(intervals) ||
-        elapsed > LONGEST_NS || rows * intervals->columns > (uint64_t)(source.end - source.at))
-        return false;
-    while (intervals->count < rows)
-        append(intervals, row);
-    for (size_t column = 0; column < intervals->columns; column++) {
-        uint64_t reading = 0;
-        for (size_t i = 0; i < rows; i++)
-            intervals->readings[i * intervals->columns + column] = reading += get_zigzag(&source);
-    }
-    intervals->elapsed = elapsed;
-    bool ordered = rows == 1 || elapsed >= intervals_end(intervals, rows - 2);
-    return ordered && !source.broken && source.at == source.end;
-}
-
-void offer_intervals(struct session *session, const struct intervals *intervals,
-                     struct fields *reply)
-{
-    size_t length;
-    if (intervals->length == 0)
-        return;
-    unsigned char *bytes = intervals_encode(&intervals, 1, &length);
-    offer_trace(session, reply, bytes, length);
-}
-
-void receive_intervals(struct client *client, const struct fields *reply,
-                       struct intervals *intervals)
-{
-    size_t length;
-    unsigned char *bytes = receive_trace(client, reply, &length);
-    if (bytes == NULL || !decode(bytes, length, intervals))
-        fail(BAD_PEER, "the server has no series of this replication, though it was asked for one");
-    free(bytes);
 }

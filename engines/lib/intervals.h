@@ -1,5 +1,4 @@
-/* What the flows of a replication have counted by the end of each interval: the parameter series.
- * docs/trace.md has the encoded format. */
+/* What the flows of a replication have counted by the end of each interval: the parameter series. */
 #ifndef RAIL_INTERVALS_H
 #define RAIL_INTERVALS_H
 
@@ -61,6 +60,12 @@ void intervals_finish(struct intervals *intervals, uint64_t now, const uint64_t 
 /* Adds those of a flow, which have ended. */
 void intervals_add(struct intervals *sum, const struct intervals *flow);
 
+/* One more has ended, with these readings. */
+void intervals_append(struct intervals *intervals, const uint64_t readings[]);
+
+/* How many of them the omitted part has. */
+size_t intervals_omitted_count(const struct intervals *intervals);
+
 /* When an interval ended, in ns from origin. */
 uint64_t intervals_end(const struct intervals *intervals, size_t index);
 
@@ -70,16 +75,5 @@ void intervals_raise(struct intervals *intervals, bool from_end, size_t column, 
 /* The row of readings at the end; and at that of the omitted part: NULL if nothing was omitted. */
 uint64_t *intervals_last(const struct intervals *intervals);
 uint64_t *intervals_omitted(const struct intervals *intervals);
-
-/* The bytes of one end's or both ends', to be freed. */
-unsigned char *intervals_encode(const struct intervals *const ends[], size_t count,
-                                size_t *length);
-
-/* Server: hands them to the client. Client: fetches those that it prepared; they are of this
- * replication, but what they have counted is the peer's word. */
-void offer_intervals(struct session *session, const struct intervals *intervals,
-                     struct fields *reply);
-void receive_intervals(struct client *client, const struct fields *reply,
-                       struct intervals *intervals);
 
 #endif

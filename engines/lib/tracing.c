@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "failure.h"
+#include "intervals_format.h"
 #include "parameters.h"
 #include "report.h"
 

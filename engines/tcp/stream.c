@@ -6,6 +6,7 @@
 #include "sampler.h"
 
 #include "../lib/failure.h"
+#include "../lib/intervals_format.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
 #include "../lib/team.h"

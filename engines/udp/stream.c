@@ -4,6 +4,7 @@
 #include "sender.h"
 
 #include "../lib/failure.h"
+#include "../lib/intervals_format.h"
 #include "../lib/parameters.h"
 #include "../lib/tracing.h"
 

@@ -103,7 +103,7 @@ function table(id, caption, columns, rows, words, heading = "h3") {
     element("caption", {}, element(heading, {}, caption)),
     element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body));
   sortable(made);
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, made);
+  return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": caption }, made);
 }
 
 // A metric's nights: a dot and its interval for each; a drag zooms, arrow keys go from night to night.

@@ -110,9 +110,8 @@ TEXTS = [
 ]
 
 
-def trace(*numbers: int) -> bytes:
+def trace(*numbers: int, data: bytes = b"RGT1") -> bytes:
     """A trace of those varints."""
-    data = b"RGT1"
     for number in numbers:
         while number > 0x7F:
             data += bytes([number & 0x7F | 0x80])
@@ -132,6 +131,23 @@ TRACES = {
     "largest": trace(0, 2**63 - 1, 2**63 - 1, 1, 2**63 - 1, 2**63 - 1, 2**64 - 4, 0, 0),
     "far-apart": trace(0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 2**64 - 1, 2**64 - 2),
     "over": trace(0, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+}
+
+_MS = 10**6
+
+
+def intervals(rows: int, elapsed: int, *steps: int) -> bytes:
+    """Datagrams received and lost by the end of intervals of 10 ms, the first of them omitted."""
+    columns = (6, rows, elapsed, 7, rows, elapsed)
+    return trace(10 * _MS, 10 * _MS, 2, *columns, *steps, data=b"RGI1")
+
+
+# Twice what each interval has more than the one before, first of what was received.
+INTERVALS = {
+    "intervals": intervals(3, 24 * _MS, 20, 14, 22, 0, 6, 1),
+    "intervals-omitted": intervals(1, 10 * _MS, 20, 0),
+    "intervals-backwards": intervals(3, 14 * _MS, 20, 14, 22, 0, 6, 1),
+    "intervals-claimed": intervals(10**5, 10**15, 20, 14),
 }
 
 _ETHERNET = bytes(12)
@@ -260,7 +276,7 @@ def seeds() -> dict[str, dict[str, bytes]]:
             for which in range(3)
             for name, message in CONTROL.items()
         },
-        "trace": TRACES,
+        "trace": TRACES | INTERVALS,
         "watch": kernel_files(),
     }
 

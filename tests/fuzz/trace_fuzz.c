@@ -1,6 +1,7 @@
-/* The decoder of traces: any bytes. What it takes must be a trace that the rest of the library can
- * use, and must read the same again after it was written. */
+/* The decoders of traces and of intervals: any bytes. What they take must be of use to the rest of the
+ * library, and must read the same again after it was written. */
 #include "attempt.h"
+#include "intervals_format.h"
 #include "trace.h"
 
 #include <math.h>
@@ -58,8 +59,38 @@ static void check_round_trip(const struct trace *trace, size_t size)
     free(bytes);
 }
 
+/* Two columns of intervals of 10 ms, the first of which was omitted. */
+static struct intervals prepared(struct intervals *kept)
+{
+    static const enum quantity quantities[] = {RECEIVED_PACKETS, LOST_PACKETS};
+    return (struct intervals){.length = 10000000, .omit = 10000000, .columns = 2,
+                              .quantities = quantities, .readings = kept->readings,
+                              .room = kept->room};
+}
+
+static void check_intervals_of(const uint8_t *data, size_t size)
+{
+    static struct intervals intervals, again; /* their memory is kept */
+    size_t length;
+    intervals = prepared(&intervals);
+    if (!intervals_decode(data, size, &intervals))
+        return;
+    must(intervals.count > 1 && intervals.count <= INTERVALS_LIMIT && intervals.count <= size);
+    for (size_t i = 1; i < intervals.count; i++)
+        must(intervals_end(&intervals, i - 1) <= intervals_end(&intervals, i));
+    unsigned char *bytes =
+        intervals_encode((const struct intervals *[]){&intervals}, 1, &length);
+    again = prepared(&again);
+    must(length <= size && intervals_decode(bytes, length, &again));
+    must(again.count == intervals.count && again.elapsed == intervals.elapsed);
+    must(memcmp(again.readings, intervals.readings,
+                intervals.count * intervals.columns * sizeof *intervals.readings) == 0);
+    free(bytes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    check_intervals_of(data, size);
     struct trace trace;
     const char *problem = NULL;
     if (!trace_decode(data, size, &trace, &problem)) {

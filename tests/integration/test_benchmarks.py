@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from benchmarks import disk
 from benchmarks.__main__ import BENCHMARKS, run_smallest
 from benchmarks.machine import LACKING
 from tests.support import command_line
@@ -51,6 +53,21 @@ def test_every_benchmark_that_is_mentioned_is_there() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in paths)
     mentioned = re.findall(r"(?<![\w-])bench-([a-z_]+)|-m benchmarks\.(\w+)", text)
     assert {target or module for target, module in mentioned} <= set(BENCHMARKS)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("", "it finished no operation after its ramp: use more --seconds"),
+        ("fio: time_based requires a runtime/timeout setting\n", "fio: time_based requires"),
+    ],
+)
+def test_fio_that_measured_nothing_is_named(words: str, why: str) -> None:
+    side = {"bw_bytes": 0, "total_ios": 0, "clat_ns": {"N": 0}}
+    text = json.dumps({"jobs": [{"read": side, "usr_cpu": 0, "sys_cpu": 0, "job_runtime": 0}]})
+    setting = disk.Setting("random_read", "4k", "psync", 1, direct=True)
+    with pytest.raises(SystemExit, match=f"fio measured nothing of random_read .*: {why}"):
+        disk.fio_figures(setting, words + text)
 
 
 @pytest.mark.parametrize("name", ["cpu", "disk", "mem", "mpi"])

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.support.engine_cache import copy_to
 
 ROOT = Path(__file__).parents[2]
 PLAN = """\
@@ -52,20 +53,23 @@ def test_the_wheel_holds_every_folder_it_needs_and_nothing_that_was_built(wheel:
     assert not [name for name in names if "/build/" in name or name.endswith((".o", ".pyc"))]
 
 
-def test_a_wheel_measures_stores_and_shows_far_from_the_checkout(
+def test_a_wheel_measures_far_from_the_checkout_with_the_engines_of_the_same_sources(
     wheel: Path, tmp_path: Path
 ) -> None:
+    copy_to(tmp_path)
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     (tmp_path / "plan.yaml").write_text(PLAN)
     done = subprocess.run(
         [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(site), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        env={**os.environ, "PYTHONPATH": str(site), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
+    # A source more or less would have another name, and be built.
+    assert len(list((tmp_path / ".cache/railgauge/engines").iterdir())) == 1
     assert "2 measured" in done.stdout
     where = subprocess.run(
         [sys.executable, "-c", "import railgauge; print(railgauge.__file__)"],

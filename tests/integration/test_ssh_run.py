@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
 import sqlite3
@@ -15,6 +17,10 @@ from tests.support import command_line
 from tests.support.foreign import TwoSleeps
 from tests.support.sshlab import PORT, Lab, LabHost, ip
 
+from railgauge.run.job import Request
+from railgauge.run.pipeline import arrange, expand, read
+from railgauge.run.progress import PlainProgress
+from railgauge.run.reaching import reach
 from railgauge.store import Store
 
 CASES = {
@@ -235,3 +241,22 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
         process.kill()
         process.communicate()
         sleeps.kill()
+
+
+def test_two_names_of_one_machine_are_not_measured_at_once(tmp_path: Path, lab: Lab) -> None:
+    lab.write_config(lab.entry("another-name", lab.a.control))
+    destinations = {"a": "host-a", "b": "host-b", "c": "another-name"}
+    hosts = [f"  {name}: {{address: 10.0.0.1, ssh: {at}}}" for name, at in destinations.items()]
+    lines = ["railgauge: 1", "name: names", "concurrency: 3", "hosts:", *hosts]
+    lines += ["tests: [{name: t, engine: cpu, hosts: [a, b, c], replications: 1}]"]
+    (tmp_path / "plan.yaml").write_text("\n".join(lines) + "\n")
+    request = Request(str(tmp_path / "results.db"), plan=tmp_path / "plan.yaml")
+    observer = PlainProgress(io.StringIO())
+    with request, contextlib.ExitStack() as cleanup:
+        arranged = arrange(expand(read(request, observer, cleanup)))
+        rounds = [
+            [[dispatch.case.client for dispatch in each] for each in job.schedule.rounds()]
+            for job in (arranged, reach(arranged))
+        ]
+    # Namespaces of one machine are hosts of their own.
+    assert rounds == [[["a", "b", "c"]], [["a", "b"], ["c"]]]

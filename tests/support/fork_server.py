@@ -139,6 +139,7 @@ def prepare(connection: socket.socket) -> None:
     for name in _OTHERS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    _read_ahead()
     for name, value in threads.items():
         os.environ.pop(name)
         if value is not None:
@@ -152,6 +153,18 @@ def prepare(connection: socket.socket) -> None:
     # What is imported stays: looking at it again would copy its pages in each child.
     gc.collect()
     gc.freeze()
+
+
+def _read_ahead() -> None:
+    """Read what any command reads once: the shipped engines' descriptions, and the templates."""
+    from railgauge.plan.catalogue import load_catalogue
+    from railgauge.report.document import render
+    from railgauge.report.figures import scripts
+
+    load_catalogue()
+    for environment in (render._plain(), render._latex(), render._html(), scripts._gnuplot()):
+        for name in environment.list_templates():
+            environment.get_template(name)
 
 
 def serve(connection: socket.socket) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._random = np.random.default_rng(7)
+        self._store: Store | None = None
 
     def night(
         self,
@@ -43,7 +45,7 @@ class Database:
         test: str = "stream",
     ) -> int:
         """Store a run with `n` throughputs around each case's level; level 0: all failed."""
-        with Store.open(str(self.path)) as store:
+        with self._opened() as store:
             run = store.begin_run(new, planned(*(one for one, _ in levels), test=test), metrics)
             with store.together():
                 for one, level in levels:
@@ -60,8 +62,16 @@ class Database:
         return run
 
     def nights(self, levels: Iterable[float], **more: Any) -> None:
-        for level in levels:
-            self.night((case(), level), **more)
+        with self._opened() as self._store:
+            for level in levels:
+                self.night((case(), level), **more)
+        self._store = None
+
+    def _opened(self) -> AbstractContextManager[Store]:
+        """Open what only this has written, unless it is open for several nights."""
+        if self._store is not None:
+            return nullcontext(self._store)
+        return Store.open(str(self.path), check=False)
 
     def date(self) -> None:
         """Let each run be a night later than the one before, not a moment."""

@@ -10,6 +10,7 @@ from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.report.site.site_builder import Built, build_site
 from railgauge.report.site.site_pages import case_file
+from railgauge.store import Store
 
 PLAN = "sharcnet-udp"
 CASES = tuple(case_file(lane(number).key) for number in (1, 2))
@@ -17,17 +18,18 @@ CASES = tuple(case_file(lane(number).key) for number in (1, 2))
 
 def nights(database: Path | str, count: int = 3, slower: int | None = None) -> list[int]:
     """Store so many runs of two cases; the first one is 10 % slower in run `slower`."""
-    return [
-        add_run(
-            database,  # type: ignore[arg-type]  # a URL does as well
-            {
-                1: noisy(0.9e9 if number == slower else 1e9, seed=number),
-                2: noisy(2e9, seed=100 + number),
-            },
-            facts={"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.2"}},
-        )
-        for number in range(1, count + 1)
-    ]
+    with Store.open(str(database)) as store:
+        return [
+            add_run(
+                store,
+                {
+                    1: noisy(0.9e9 if number == slower else 1e9, seed=number),
+                    2: noisy(2e9, seed=100 + number),
+                },
+                facts={"gw1": {"kernel": "6.1"}, "hh1": {"kernel": "6.2"}},
+            )
+            for number in range(1, count + 1)
+        ]
 
 
 def build(database: Path | str, out: Path, **options: object) -> Built:

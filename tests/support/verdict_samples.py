@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def noisy(level: float = 1e9, n: int = 10, *, seed: int = 1, noise: float = 0.00
 
 
 def add_run(
-    database: Path,
+    database: Store | Path | str,
     values: Mapping[int, Sequence[float] | Sequence[Outcome]],
     *,
     new: NewRun = RUN,
@@ -48,7 +49,8 @@ def add_run(
     Of one without any, `fails` replications failed.
     """
     info = MetricInfo(unit, better, smallest=smallest)
-    with Store.open(str(database)) as store:
+    opened = nullcontext(database) if isinstance(database, Store) else Store.open(str(database))
+    with opened as store:
         planned = [
             PlannedCase(test, lane(number, link), 10, "" if those else skipped)
             for number, those in values.items()

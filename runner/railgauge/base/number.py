@@ -24,6 +24,7 @@ _LADDERS: dict[str, tuple[str, ...]] = {
     "op/s": ("op/s", "kop/s", "Mop/s", "Gop/s", "Top/s"),
     "B/s": ("B/s", "kB/s", "MB/s", "GB/s"),
     "Hz": ("Hz", "kHz", "MHz", "GHz"),
+    "1": ("%",),
 }
 
 
@@ -70,17 +71,17 @@ def best_unit(base: str, values: Iterable[float]) -> str:
     if base not in _LADDERS:
         return base
     sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
-    return _fitting(base, sizes[len(sizes) // 2]) if sizes else base
+    return _fitting(base, sizes[len(sizes) // 2] if sizes else 0.0)
 
 
 def in_best_unit(value: float, base: str) -> str:
     """Return `value` (of `base` unit) with four significant digits, in the unit that suits it."""
     size = abs(value)
-    unit = _fitting(base, size) if size and math.isfinite(size) else base
+    unit = _fitting(base, size if math.isfinite(size) else 0.0)
     per_unit = scale(unit, base)
     assert per_unit is not None  # the unit was chosen for that base
     text = format_number(value, per_unit, four_digits(size / _float(per_unit)))
-    return f"{text} {unit}" if unit not in ("", "1") else text
+    return f"{text} {unit}" if unit else text
 
 
 def four_digits(size: float) -> int:
@@ -99,8 +100,12 @@ def ladder(base: str) -> tuple[tuple[float, str], ...]:
 
 
 def _fitting(base: str, size: float) -> str:
-    name = ladder(base)[0][1]
-    for least, unit in ladder(base):
+    """Return the greatest unit of which `size` has one; of 0 the base unit, if values have it."""
+    units = {unit: least for least, unit in ladder(base)}
+    if not size and base in units:
+        return base
+    name = next(iter(units))
+    for unit, least in units.items():
         if size < least:
             break
         name = unit

@@ -88,7 +88,7 @@ def levels_text(levels: TwoLevels, unit: str) -> str:
     low, high = (
         format_number(value, per_unit, four_digits(value / float(per_unit))) for value in medians
     )
-    name = "" if display_unit in ("", "1") else f" {display_unit}"
+    name = f" {display_unit}" if display_unit else ""
     total = levels.low.runs + levels.high.runs
     return (
         f"{levels.low.runs} of {total} earlier runs are near {low}{name} and {levels.high.runs} "

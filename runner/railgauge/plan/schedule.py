@@ -132,6 +132,12 @@ class Schedule:
         ]
         return subset
 
+    def on(self, machines: Mapping[str, str]) -> Schedule:
+        """Return the same launches in rounds for hosts that are on these `machines`."""
+        moved = copy.copy(self)
+        moved._machines = machines
+        return moved
+
     def rounds(self, is_open: Callable[[Dispatch], bool] | None = None) -> Iterator[Round]:
         """Yield round after round, whoever takes one having measured those before.
 

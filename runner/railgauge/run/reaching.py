@@ -16,6 +16,9 @@ from railgauge.plan.schedule import Dispatch, extent
 from railgauge.run.job import ArrangedRun, EquippedRun, ReachedRun, extended
 
 _REACH_SECONDS = 60.0
+# Programs that have both in common share a machine: containers and a testbed's hosts have a network
+# of their own, and are hosts of their own.
+_IDENTITY = "cat /proc/sys/kernel/random/boot_id; readlink /proc/self/ns/net"
 
 _Before = TypeVar("_Before", bound=ReachedRun)
 _After = TypeVar("_After")
@@ -37,8 +40,11 @@ def reach(job: ArrangedRun) -> ReachedRun:
         transports[machine] = open_transport(name, plan.hosts[name])
 
     def connect(reached: ReachedRun) -> ReachedRun:
-        everywhere(lambda machine: _connect(reached.transports[machine]), reached.transports)
-        return reached
+        identities = everywhere(
+            lambda machine: _connect(reached.transports[machine]), reached.transports
+        )
+        same = {name: identities.get(machine, machine) for name, machine in job.machines.items()}
+        return replace(reached, schedule=reached.schedule.on(same))
 
     if first:
         job.observer.say(f"reaching {', '.join(sorted(first.values()))}")
@@ -58,14 +64,16 @@ def keeping_going(stage: Callable[[_Before], _After], job: _Before) -> _After:
             job = _without(job, error.reasons)
 
 
-def _connect(transport: Transport) -> None:
+def _connect(transport: Transport) -> str:
+    """Return what is the same under all names of a machine; its name here where it can't tell."""
     try:
-        run_program(transport, ["true"], timeout=_REACH_SECONDS)
+        answer = run_program(transport, ["sh", "-c", _IDENTITY], timeout=_REACH_SECONDS)
     except TimeoutError as error:
         raise HostUnreachableError(
             f"{transport.host}: no answer within {_REACH_SECONDS:.0f} s: is it up, and can it "
             "be logged in to without a question?"
         ) from error
+    return transport.host if answer.status else answer.stdout
 
 
 def _without(job: _Before, reasons: Mapping[str, str]) -> _Before:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,9 @@ class Scheduler(Protocol):
 
     node_status: str
     """The command that tells why nothing starts on a node."""
+
+    job_ended: re.Pattern[str]
+    """What `starter` writes where the job itself has ended, and not one of its nodes."""
 
     launcher: str | None
     """The program that starts MPI's ranks on its nodes, by `ranks`; None where mpirun does."""

@@ -53,6 +53,12 @@ class Slurm:
     starter = "srun"
     launcher: str | None = "srun"
     node_status = "scontrol show node"
+    # A step that its node's failure ends is CANCELLED as well, but then that reason stands there.
+    job_ended = re.compile(
+        r"Slurm job \d+ has expired|Expired or invalid job|Invalid job id specified"
+        "|Job/step already completing or completed|Job credential revoked|Force Terminated Job"
+        r"|CANCELLED AT \S+ (?:DUE TO (?:TIME LIMIT|PREEMPTION) )?\*\*\*"
+    )
 
     def current_job(self) -> str | None:
         """See `Scheduler.current_job`."""

@@ -10,8 +10,18 @@ from hashlib import blake2b
 from sqlalchemy import Connection, bindparam, func, select
 
 from railgauge.base.errors import StoreError
-from railgauge.store.models import BenchCase, Measurement, Metric, Replication, Run, RunCase
+from railgauge.store.models import (
+    BenchCase,
+    Measurement,
+    Metric,
+    Replication,
+    Run,
+    RunCase,
+    SeriesRow,
+    TraceRow,
+)
 from railgauge.store.read import fetch
+from railgauge.store.traces import damaged_rows
 
 _BITS = struct.Struct("<d")
 _SUMMED = (
@@ -40,7 +50,10 @@ NamedValue = tuple[str, str, float]
 
 @dataclass(frozen=True, slots=True)
 class ChangedReplication:
-    """A replication that isn't what was stored; warm-ups have negative numbers."""
+    """A replication, or its trace or series, that isn't what was stored.
+
+    `table` says which of the three; warm-ups have negative numbers.
+    """
 
     run: int
     test: str
@@ -48,10 +61,12 @@ class ChangedReplication:
     link: str
     run_case: int
     number: int
+    table: str = Replication.__tablename__
 
     def __str__(self) -> str:
         name = f"replication {self.number}" if self.number > 0 else f"warm-up {-self.number}"
-        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {name}"
+        part = "" if self.table == Replication.__tablename__ else f", its {self.table}"
+        return f"run {self.run}, test {self.test}, {self.link} (case {self.case_key}), {name}{part}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +100,27 @@ def checksum(
 
 
 def check_checksums(connection: Connection) -> ChecksumReport:
-    """Compare each replication with its checksum; some 3 µs for each value."""
+    """Compare each replication with its checksum; some 3 µs for each value.
+
+    Then each trace and each series with its own.
+    """
     total, without = _counts(connection)
-    changed = tuple(_changed(connection))
+    changed = (*_changed(connection), *_changed_traces(connection))
     return ChecksumReport(total, without, changed)
 
 
 def refuse_changed(connection: Connection, database: str, most: int | None = None) -> None:
-    """Raise StoreError if a replication has changed; with more than `most` values don't look."""
+    """Raise StoreError if a replication, its trace or its series has changed.
+
+    With `most` traces and series are left out, and where there are more values don't look.
+    """
     if most is not None:
         values = select(Measurement.number).limit(most + 1).subquery()
         if connection.execute(select(func.count()).select_from(values)).scalar_one() > most:
             return
     changed = list(_changed(connection))
+    if most is None:
+        changed += _changed_traces(connection)
     if changed:
         raise StoreError(
             f"the database {database} has {len(changed):,} replications that are not what was "
@@ -140,6 +163,18 @@ def _changed(connection: Connection) -> Iterator[ChangedReplication]:
                 stored != checksum(number, status, started_at, (code, message), named)
             ):
                 yield ChangedReplication(run, *run_cases[run_case], run_case, number)
+
+
+def _changed_traces(connection: Connection) -> Iterator[ChangedReplication]:
+    for table in (TraceRow, SeriesRow):
+        for run_case, number in damaged_rows(connection, table):
+            query = (
+                select(RunCase.run_id, RunCase.test, BenchCase.key, BenchCase.link)
+                .join(BenchCase, BenchCase.id == RunCase.case_id)
+                .where(RunCase.id == run_case)
+            )
+            names = connection.execute(query).one()
+            yield ChangedReplication(*names, run_case, number, table.__tablename__)
 
 
 def _values(connection: Connection, run: int) -> dict[tuple[int, int], list[tuple[int, float]]]:

@@ -107,7 +107,7 @@ def _copy_all(source: Store, target: Store, tell: Callable[[str], None]) -> Copi
         translator = Translator(old)
         changed = check_checksums(old).changed
         copied.differences += [f"{each} isn't what was stored, and is left out" for each in changed]
-        left_out = {(each.run_case, each.number) for each in changed}
+        left_out = {(each.table, each.run_case, each.number) for each in changed}
         ended = _ended(target)
         query = select(_RUN).order_by(_RUN.c.started_at, _RUN.c.id)
         for run in old.execute(query).all():
@@ -158,7 +158,7 @@ class _RunCopier:
     target: Store
     copied: Copied
     tell: Callable[[str], None]
-    left_out: Collection[tuple[int, int]] = ()
+    left_out: Collection[tuple[str, int, int]] = ()
     differences: list[str] = field(default_factory=list)
     keep_id: bool = False
 

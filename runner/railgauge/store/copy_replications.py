@@ -18,7 +18,14 @@ from railgauge.store.copy_tables import (
     fetch_rows,
     owned,
 )
-from railgauge.store.models import BenchCase, Measurement, Replication, RunCase, TraceRow
+from railgauge.store.models import (
+    BenchCase,
+    LossRun,
+    Measurement,
+    Replication,
+    RunCase,
+    TraceRow,
+)
 from railgauge.store.write import chunks, insert_rows
 
 _REPLICATION = TABLES["replication"]
@@ -118,7 +125,7 @@ def _sized(query: Any, cases: Sequence[int]) -> Any:
 class ReplicationCopier:
     """Copies the replications of a run; `differences` gets those that differ in the databases.
 
-    `left_out` are not copied, by (run_case id, number). `differing` are the other
+    `left_out` rows are not copied, by (table, run_case id, number). `differing` are the other
     database's cases (ids) that have such replications.
     """
 
@@ -127,7 +134,7 @@ class ReplicationCopier:
     runs: Mapping[int, int]
     logs: LogCopier
     differences: list[str]
-    left_out: Collection[Key]
+    left_out: Collection[tuple[str, int, int]]
     differing: set[int] = field(default_factory=set)
 
     def copy(self, new: Connection, span: Span) -> int:
@@ -137,7 +144,7 @@ class ReplicationCopier:
         rows = [
             row
             for row in self.old.execute(query.order_by(*_REPLICATION.primary_key))
-            if (row.run_case_id, row.number) not in self.left_out
+            if self._is_whole(_REPLICATION, row)
         ]
         query = select(_REPLICATION).where(span.of(_REPLICATION, cases))
         existing = {(row.run_case_id, row.number): row for row in new.execute(query)}
@@ -179,8 +186,16 @@ class ReplicationCopier:
             query = select(table).where(span.of(table)).order_by(*table.primary_key)
             most = {"most": _TRACES} if table is TraceRow.__table__ else {}
             for chunk in fetch_rows(self.old, query, **most):
-                rows = [row for row in chunk if (row.run_case_id, row.number) in keys]
+                rows = [
+                    row
+                    for row in chunk
+                    if (row.run_case_id, row.number) in keys and self._is_whole(table, row)
+                ]
                 insert_rows(new, table, self.translator.rows(new, table, rows, ids))
+
+    def _is_whole(self, table: Table, row: DatabaseRow) -> bool:
+        name = TraceRow.__tablename__ if table is LossRun.__table__ else table.name
+        return (name, row.run_case_id, row.number) not in self.left_out
 
     def _launches(
         self, new: Connection, launches: set[int], cases: Mapping[int, int]

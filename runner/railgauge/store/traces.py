@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -50,19 +50,23 @@ def prepare(outcome: Outcome) -> PreparedTrace | None:
     """
     if not outcome.trace or outcome.warmup or outcome.status == "failed":
         return None
-    row = {"number": outcome.replication, "data": pack(outcome.trace)}
+    is_series = outcome.trace.startswith(intervals.MAGIC)
     try:
-        if outcome.trace.startswith(intervals.MAGIC):
-            series = intervals.decode(outcome.trace)
-            counts = {"sent": series.sent, "arrived": series.arrived, "recorded": series.rows}
-            return PreparedTrace(SeriesRow, row | counts, np.empty((0, 2), np.int64))
-        trace = decode(outcome.trace)
+        trace = intervals.decode(outcome.trace) if is_series else decode(outcome.trace)
     except TraceError as error:
         raise StoreError(
             f"replication {outcome.replication} has no usable trace: {error}"
         ) from error
-    counts = {"sent": trace.sent, "arrived": trace.arrived, "recorded": len(trace.sequence)}
-    return PreparedTrace(TraceRow, row | counts, loss_runs(trace))
+    row = _counts(trace) | {"number": outcome.replication, "data": pack(outcome.trace)}
+    if isinstance(trace, Intervals):
+        return PreparedTrace(SeriesRow, row, np.empty((0, 2), np.int64))
+    return PreparedTrace(TraceRow, row, loss_runs(trace))
+
+
+def _counts(trace: Trace | Intervals) -> dict[str, Any]:
+    """Return what a trace's or a series' row says of it."""
+    recorded = trace.rows if isinstance(trace, Intervals) else len(trace.sequence)
+    return {"sent": trace.sent, "arrived": trace.arrived, "recorded": recorded}
 
 
 def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTrace) -> None:
@@ -84,6 +88,40 @@ def insert_trace(connection: Connection, run_case_id: int, prepared: PreparedTra
                 )
             ],
         )
+
+
+def damaged_rows(connection: Connection, table: Stored) -> Iterator[tuple[int, int]]:
+    """Yield the (run case, number) of each trace or series that isn't what was stored.
+
+    The bytes have zlib's checksum; what stands beside them is compared with what is in them.
+    """
+    read = unpack if table is TraceRow else intervals.unpack
+    keys = select(table.run_case_id, table.number).order_by(table.run_case_id, table.number)
+    for key in connection.execute(keys).all():
+        same_key = (table.run_case_id == key[0], table.number == key[1])
+        query = select(table.sent, table.arrived, table.recorded, table.data).where(*same_key)
+        row = connection.execute(query).one()
+        try:
+            trace = read(row.data)
+        except TraceError:
+            yield key[0], key[1]
+            continue
+        counts = _counts(trace)
+        runs = _stored_loss_runs(connection, *key)
+        if counts != {name: getattr(row, name) for name in counts} or (
+            isinstance(trace, Trace) and not np.array_equal(runs, loss_runs(trace))
+        ):
+            yield key[0], key[1]
+
+
+def _stored_loss_runs(connection: Connection, run_case_id: int, number: int) -> NDArray[np.int64]:
+    query = (
+        select(LossRun.after_sequence, LossRun.lost)
+        .where(LossRun.run_case_id == run_case_id, LossRun.number == number)
+        .order_by(LossRun.place)
+    )
+    rows = [tuple(row) for row in connection.execute(query)]
+    return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def stored_traces(

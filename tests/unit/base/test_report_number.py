@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.base.number import at_most, best_unit, fitting_units, format_number, scale
+from railgauge.base.number import (
+    at_most,
+    best_unit,
+    fitting_units,
+    format_number,
+    in_best_unit,
+    scale,
+)
 
 _MEGA = Decimal(10**6)
 
@@ -81,3 +88,19 @@ def test_the_unit_is_one_in_which_the_middle_value_is_at_least_one(
     base: str, values: list[float], unit: str
 ) -> None:
     assert best_unit(base, values) == unit
+
+
+@pytest.mark.parametrize(
+    ("value", "base", "text"),
+    [
+        (0.0123, "1", "1.230 %"),
+        (2e-6, "1", "0.0002000 %"),
+        (1.5, "1", "150.0 %"),
+        (0.0, "1", "0 %"),
+        (0.0, "s", "0 s"),
+        (0.0, "", "0"),
+        (2e-6, "s", "2.000 µs"),
+    ],
+)
+def test_a_value_stands_in_the_unit_that_suits_it(value: float, base: str, text: str) -> None:
+    assert in_best_unit(value, base) == text

@@ -387,6 +387,15 @@ def test_the_figure_has_provisional_points_dashed_and_others_solid(
 
 
 @pytest.mark.usefixtures("_gnuplot")
+def test_a_share_is_drawn_in_percent(database: Database, tmp_path: Path):
+    database.nights([1e9] * 3)
+    database.say("gw→hh", "--metric", "loss_rate", "--out", str(tmp_path / "out"))
+    (script,), (data,) = ([*(tmp_path / "out").glob(f"*.{end}")] for end in ("plot", "dat"))
+    assert "set ylabel 'loss rate (%)'" in script.read_text()
+    assert {row.split()[1] for row in data.read_text().splitlines() if row[:1].isdigit()} == {"25"}
+
+
+@pytest.mark.usefixtures("_gnuplot")
 def test_the_figures_script_draws_the_same_again_by_hand(database: Database, tmp_path: Path):
     slower(database)
     database.say("gw→hh", "--out", str(tmp_path / "out"))

@@ -9,7 +9,7 @@ import pytest
 from railgauge.base.errors import EngineError, FileProblems, InputError
 from railgauge.cli.engines import describe
 from railgauge.plan.catalogue import EngineInfo, ParameterInfo, load_catalogue, read_engine
-from railgauge.plan.catalogue.headlines import headlines, judged
+from railgauge.plan.catalogue.headlines import display_base, headlines, judged
 
 GOOD = """\
 railgauge_engine: 1
@@ -340,4 +340,9 @@ def test_the_headlines_are_in_the_order_of_their_numbers_with_what_the_logs_add_
     ]
     assert columns[-3:] == ["wall_time", "client_cpu_per_gigabyte", "server_cpu_per_gigabyte"]
     assert headlines()["loss_rate"] == "%"
+
+
+def test_of_what_has_no_unit_shares_alone_are_shown_in_percent() -> None:
+    stored = (("loss_rate", ""), ("sent_packets", ""), ("clock_skew", ""), ("throughput", "bit/s"))
+    assert [display_base(*metric) for metric in stored] == ["1", "", "", "bit/s"]
     assert set(judged()) == {*headlines()} - {"local_throughput", "clock", "overlap"}

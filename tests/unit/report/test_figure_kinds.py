@@ -126,6 +126,7 @@ def test_fewer_than_six_values_have_no_interval_and_that_is_told(
     out = draw(run, figure=_EVERY["points"])
     (points,) = _blocks(out)
     assert np.isnan(points).tolist() == [[False] * 4, [False, False, True, True]]
+    assert "least 1.2 Gbit/s at 4KiB, greatest 1.45 Gbit/s at 1460 B" in _text(out)
     assert "Points: the median of 5 to 10 replications; bars: the 95 % interval" in _text(out)
     assert "Points without bars, as fewer than 6 values can't have any: 1." in _text(out)
 

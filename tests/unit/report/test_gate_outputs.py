@@ -199,14 +199,21 @@ def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
     assert "slower; -0.03 %, probably between -0.03 and -0.03 %" in told
 
 
-@pytest.mark.parametrize("unit", ["", "1"])
-def test_a_number_without_a_unit_has_nothing_behind_it(database: Path, unit: str):
+def test_a_number_without_a_unit_has_nothing_behind_it(database: Path):
     add_run(database, {1: noisy()})
     add_run(database, {1: noisy()})
     (one,) = verdict(database).comparison.results
-    before, after = quantities(replace(one, unit=unit))
+    before, after = quantities(replace(one, unit=""))
     assert before.isdigit()
     assert after.isdigit()
+
+
+@pytest.mark.parametrize("unit", ["", "1"])
+def test_a_share_is_shown_in_percent(database: Path, unit: str):
+    add_run(database, {1: [0.25] * 8})
+    add_run(database, {1: [0.0] * 8})
+    (one,) = verdict(database).comparison.results
+    assert quantities(replace(one, metric="loss_rate", unit=unit)) == ("25.00 %", "0 %")
 
 
 def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verdict):

@@ -25,6 +25,7 @@ class Pbs:
     outside = "this is not inside a PBS job: get one first, as with `qsub -I -l select=2`"
     starter = "pbs_tmrsh"
     node_status = "pbsnodes -a"
+    job_ended = re.compile("Unknown Job Id")
     launcher: str | None = None
 
     def current_job(self) -> str | None:

@@ -100,3 +100,34 @@ def test_the_time_left_is_read_as_slurm_writes_it(text: str, seconds: float | No
 def test_a_jobs_variables_are_told_from_those_that_lead_to_slurm() -> None:
     names = {"SLURM_CONF": "x", "SLURM_NTASKS": "2", "SRUN_X": "1", "SBATCH_TIME": "1", "HOME": "/"}
     assert inherited(names) == ["SBATCH_TIME", "SLURM_NTASKS", "SRUN_X"]
+
+
+@pytest.mark.parametrize(
+    ("words", "ended"),
+    [
+        ("srun: error: Slurm job 2 has expired", True),
+        (
+            "srun: error: Unable to create step for job 7: Job/step already completing or "
+            "completed",
+            True,
+        ),
+        ("slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-03-01T02:00:13 ***", True),
+        (
+            "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-03-01T02:00:13 DUE TO TIME "
+            "LIMIT ***",
+            True,
+        ),
+        (
+            "slurmstepd: error: *** STEP 7.1 ON n1 CANCELLED AT 2026-03-01T02:00:13 DUE TO NODE "
+            "FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***",
+            False,
+        ),
+        (
+            "srun: error: Unable to create step for job 7: Requested node configuration is not "
+            "available",
+            False,
+        ),
+    ],
+)
+def test_a_jobs_end_is_no_nodes(words: str, ended: bool) -> None:
+    assert bool(SCHEDULERS["slurm"].job_ended.search(words)) == ended

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.support.copy_samples import fill
-from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
+from tests.support.series_samples import tcp_series
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, lossy, measured, planned
 
 from railgauge.base.errors import StoreError
+from railgauge.base.intervals import encode
 from railgauge.store import Store
 from railgauge.store.checksums import checksum
 from railgauge.store.copy import copy
@@ -28,8 +31,24 @@ CHANGES = {
 }
 
 
+# Of the second replication, which has a trace, and the third, which has a series.
+TRACE_CHANGES = {
+    "a trace's byte": ("trace", 2, "UPDATE trace SET data = flipped(data)"),
+    "a trace's count": ("trace", 2, "UPDATE trace SET arrived = arrived - 1"),
+    "a loss run": ("trace", 2, "UPDATE loss_run SET lost = lost + 1 WHERE place = 1"),
+    "a series' byte": ("series", 3, "UPDATE series SET data = flipped(data)"),
+    "a series' count": ("series", 3, "UPDATE series SET sent = sent + 1"),
+}
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
+
+
 def change(path: Path, statement: str) -> None:
     connection = sqlite3.connect(path)
+    connection.create_function("flipped", 1, flipped)
     with connection:
         connection.execute(statement)
     connection.close()
@@ -40,8 +59,9 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "source.db"
     with Store.open(str(path)) as store:
         run = store.begin_run(RUN, planned(case(), replications=3), METRICS)
-        for number in (1, 2, 3):
-            store.add(run, "stream", case().key, measured(number, 1e9 / 3 * number), LAUNCH)
+        for number, trace in ((1, b""), (2, lossy(2).trace), (3, encode(tcp_series()))):
+            outcome = replace(measured(number, 1e9 / 3 * number), trace=trace)
+            store.add(run, "stream", case().key, outcome, LAUNCH)
     return path
 
 
@@ -66,6 +86,29 @@ def test_a_copy_leaves_out_what_changed(path: Path, where: str) -> None:
         (difference,) = copied.differences
         assert difference.endswith("replication 2 isn't what was stored, and is left out")
         assert target.replication_numbers(1) == {("stream", case().key): {1, 3}}
+        assert target.checksums().changed == ()
+
+
+@pytest.mark.parametrize("what", TRACE_CHANGES)
+def test_a_trace_or_series_that_changed_is_named_and_its_replication_stays(
+    path: Path, tmp_path: Path, what: str
+) -> None:
+    table, number, statement = TRACE_CHANGES[what]
+    change(path, statement)
+    with (
+        Store.open(str(path)) as source,
+        Store.open(str(tmp_path / "target.db")) as target,
+    ):
+        (changed,) = source.checksums().changed
+        assert str(changed).endswith(f"replication {number}, its {table}")
+        with pytest.raises(StoreError, match=f"replication {number}, its {table}: "):
+            source.check()
+        copied = copy(source, target)
+        assert copied.differences == [f"{changed} isn't what was stored, and is left out"]
+        assert target.replication_numbers(1) == {("stream", case().key): {1, 2, 3}}
+        assert (len(target.traces([1])), len(target.interval_series([1]))) == (
+            (0, 1) if table == "trace" else (1, 0)
+        )
         assert target.checksums().changed == ()
 
 

@@ -121,7 +121,13 @@ class AllocationProcess:
     def _lost(self, event: str) -> HostUnreachableError:
         with contextlib.suppress(TimeoutError):
             words = self._starter.wait(_LAST_WORDS).stderr.rpartition(f"{self._mark} begin\n")[2]
-            message = " ".join(words.split())[-300:] or f"{self._scheduler.starter} said nothing"
+            words = " ".join(words.split())
+            message = words[-300:] or f"{self._scheduler.starter} said nothing"
+            if self._scheduler.job_ended.search(words):
+                return HostUnreachableError(
+                    f"{self._host}: {self._scheduler.title}'s job {self._job} has ended: "
+                    f"{message}; go on in another one by `railgauge resume`"
+                )
             return HostUnreachableError(f"{self._host}: {event}: {message}")
         return HostUnreachableError(f"{self._host}: {event}")
 

@@ -32,6 +32,14 @@ def shares() -> frozenset[str]:
     return frozenset(metric.name for metric in _declared() if metric.kind == "share")
 
 
+def display_base(metric: str, unit: str) -> str:
+    """Return the base unit by which readers are shown a metric stored in `unit`: "1" of shares.
+
+    What is in "1" is shown in percent, while a plain ratio or a count has no unit.
+    """
+    return "1" if not unit and metric in shares() else unit
+
+
 @cache
 def judged() -> tuple[str, ...]:
     """Return the metrics by which runs are compared."""

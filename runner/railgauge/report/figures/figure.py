@@ -124,7 +124,7 @@ def text_bars(content: Content) -> list[str]:
         or not max(values)
     ):
         return []
-    texts = {row[0]: _place_text(row[0], content.x) for row in rows}
+    texts = {row[0]: place_text(row[0], content.x) for row in rows}
     width = max(map(len, texts.values()))
     lines = []
     for line in series:
@@ -143,12 +143,14 @@ def text_bars(content: Content) -> list[str]:
     return lines
 
 
-def _place_text(place: float, x: Scale) -> str:
+def place_text(place: float, x: Scale) -> str:
+    """Return a place on x as its tics write it: sizes as plans do."""
     if text := dict(x.tics).get(place):
         return text
     if x.unit == "B":
-        return format_size(round(place))
-    return f"{place:g} {x.unit}".rstrip()
+        text = format_size(round(place))
+        return f"{text} B" if text.isdigit() else text
+    return f"{place:.10g} {x.unit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

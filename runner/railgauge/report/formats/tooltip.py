@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.notes import interval_meaning
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
@@ -52,7 +53,7 @@ def _reference_number(reference: ReferenceValue, column: Column) -> str:
     if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):
         unit = column.unit if column.unit not in ("", "1") else ""
         return f"{format_number(reference.value, per_unit, column.digits + 1)} {unit}".rstrip()
-    return in_best_unit(reference.value, column.metric_unit)
+    return in_best_unit(reference.value, display_base(column.metric, column.metric_unit))
 
 
 def _measured(summary: Summary, column: Column) -> str:
@@ -60,7 +61,7 @@ def _measured(summary: Summary, column: Column) -> str:
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
         middle = summary.mean if math.isnan(summary.median) else summary.median
-        unit = best_unit(column.metric_unit, [middle])
+        unit = best_unit(display_base(column.metric, column.metric_unit), [middle])
         form = _form(column, unit, _DIGITS)
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form

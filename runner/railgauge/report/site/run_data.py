@@ -18,6 +18,7 @@ from railgauge.compare.reading import ReadRuns, case_names
 from railgauge.compare.renames import CaseName
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.case_names import BETWEEN, CaseNames
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.site.site_pages import RunJob, log_file
 from railgauge.report.verdicts.history.history_words import beside_lines
 from railgauge.stats import median_interval
@@ -36,7 +37,7 @@ _DIGITS = 6
 
 
 class MetricKind(NamedTuple):
-    """A metric as a run has it; of `better` neither it has no direction."""
+    """A metric as a run has it, shown by the base `unit`; of `better` neither: no direction."""
 
     name: str
     unit: str
@@ -161,13 +162,15 @@ def run_data(
     for name, place in by_case.items():
         of_case = reading.series[job.run].get(name, {})
         for series in [*of_case.values(), *unread.get(name, ())]:
-            kind = MetricKind(series.metric, series.unit, series.better)
+            kind = MetricKind(
+                series.metric, display_base(series.metric, series.unit), series.better
+            )
             result = results.pop((*name, series.metric), None)
             number = metrics.setdefault(kind, len(metrics))
             rows.append(_judged(_measured(place, number, series), result))
     for (test, key, metric), result in results.items():
         # Never measured, or not in this run.
-        kind = MetricKind(metric, result.unit, result.better)
+        kind = MetricKind(metric, display_base(metric, result.unit), result.better)
         number = metrics.setdefault(kind, len(metrics))
         empty = MetricRow(by_case[test, key], number, None, failed=result.sides[1].failed)
         rows.append(_judged(empty, result))

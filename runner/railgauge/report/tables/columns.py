@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
-from railgauge.plan.catalogue.headlines import shares
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.axes import Key
@@ -97,5 +97,5 @@ def _default_unit(cell: CellSpec, base: str, stored: str | None) -> str:
     as_share |= bool(cell.against) and cell.compared == "change"
     own = own_unit(cell.statistic)
     of_metric = own is None and not (cell.relative_to or cell.against)
-    as_share |= of_metric and base in ("", "1") and cell.metric in shares()
+    as_share |= of_metric and display_base(cell.metric, base) == "1"
     return "%" if as_share or own == "1" else base

@@ -10,7 +10,7 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
-from railgauge.plan.catalogue.headlines import headlines
+from railgauge.plan.catalogue.headlines import display_base, headlines
 from railgauge.report.definition.definition_model import CellSpec, Spec, Statistic, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection
 from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL, own_unit
@@ -156,7 +156,7 @@ def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     of_metric = [entry for entry in series if entry.metric == metric]
     base = of_metric[0].unit if of_metric else ""
     medians = [float(np.median(entry.values)) for entry in of_metric if len(entry.values)]
-    unit = headlines().get(metric, "") or best_unit(base, medians)
+    unit = headlines().get(metric, "") or best_unit(display_base(metric, base), medians)
     per_unit = scale(unit, base)
     smallest = min((abs(median) for median in medians if median), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1

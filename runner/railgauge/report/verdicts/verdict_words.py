@@ -15,6 +15,7 @@ from railgauge.compare.flips import levels_text
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.stats.digits import ratio_text
 
 # A fact that is longer is a list, too much for a sentence.
@@ -103,13 +104,15 @@ def sentence(result: Result) -> str:
     if not math.isnan(judged.q):
         text += f", q = {judged.q:.2g}"
     text += f", n = {counts}: {judged.change}; {visible(judged.reason)}"
-    return text if result.levels is None else f"{text}: {levels_text(result.levels, result.unit)}"
+    if result.levels is None:
+        return text
+    return f"{text}: {levels_text(result.levels, display_base(result.metric, result.unit))}"
 
 
 def quantities(result: Result) -> tuple[str, str]:
     """Return both medians in one unit that suits them; a dash where there is none."""
     medians = [side.median for side in result.sides if side.median is not None]
-    unit = best_unit(result.unit, medians)
+    unit = best_unit(display_base(result.metric, result.unit), medians)
     per_unit = scale(unit, result.unit)
     assert per_unit is not None  # the unit was chosen for that base
     texts = []
@@ -119,7 +122,7 @@ def quantities(result: Result) -> tuple[str, str]:
             texts.append("–")
             continue
         number = format_number(value, per_unit, four_digits(abs(value) / float(per_unit)))
-        texts.append(number if unit in ("", "1") else f"{number} {visible(unit)}")
+        texts.append(f"{number} {visible(unit)}" if unit else number)
     return texts[0], texts[1]
 
 

@@ -14,7 +14,7 @@ from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import record
-from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style, place_text
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.errorbars import PointAxis, PointLine, point_axis
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
@@ -124,8 +124,7 @@ def _number(figure: FigureSpec, series: Series) -> float:
 def _extremes(rows: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
     """Return the least and the greatest value and where they are."""
     texts = [
-        f"{valued.number_text(row[1], 4)}{valued.unit_of(y)}"
-        f" at {valued.number_text(row[0], 6)}{valued.unit_of(x)}"
+        f"{valued.number_text(row[1], 4)}{valued.unit_of(y)} at {place_text(row[0], x)}"
         for row in (min(rows, key=itemgetter(1)), max(rows, key=itemgetter(1)))
     ]
     return texts[0] if len(rows) == 1 else f"least {texts[0]}, greatest {texts[1]}"

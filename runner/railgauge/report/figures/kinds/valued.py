@@ -12,7 +12,7 @@ from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit
 from railgauge.plan.cases import Value, varying
-from railgauge.plan.catalogue.headlines import shares
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
@@ -96,9 +96,8 @@ def value_scale(
 ) -> tuple[Scale, float]:
     """Return the axis of `values` (n,) in the unit `base`, as `scale_of` does."""
     title = metric_title(figure.metric, statistic)
-    own = own_unit(statistic)
-    in_percent = own is None and base in ("", "1") and figure.metric in shares()
-    best = "%" if in_percent else best_unit(base, values.tolist())
+    ladder_base = base if own_unit(statistic) else display_base(figure.metric, base)
+    best = best_unit(ladder_base, values.tolist())
     return scale_of(figure, axis, title, base, best, log=False)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from railgauge.base.derived import cpu_load
 from railgauge.base.number import best_unit, scale
 from railgauge.base.systemlog import Suspicion
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.cpus import soak_load
 from railgauge.report.pages.case.sheet import Sheet, SheetRow, count, share, value
@@ -45,7 +46,7 @@ def metric_units(
             bases[name] = base
     units = {}
     for name, base in bases.items():
-        unit = headlines.get(name) or best_unit(base, values[name])
+        unit = headlines.get(name) or best_unit(display_base(name, base), values[name])
         per_unit = scale(unit, base)
         if per_unit is None:
             unit, per_unit = base, Decimal(1)

@@ -15,6 +15,7 @@ from railgauge.compare.case_history import (
     changed_cases,
 )
 from railgauge.plan.case_names import CaseNames
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.verdicts.history.history_words import (
     beside_lines,
     beside_names,
@@ -158,7 +159,8 @@ def summary(history: History) -> str:
     if not history.changes:
         return f"found no change of {100 * history.smallest:.3g} % or more"
     point = history.changes[-1].point
-    now = f"now: {in_best_unit(point.after, history.unit)} for {_nights(n - point.index)}"
+    level = in_best_unit(point.after, display_base(history.metric, history.unit))
+    now = f"now: {level} for {_nights(n - point.index)}"
     return f"{now}, provisional" if point.provisional else now
 
 

@@ -9,6 +9,7 @@ from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.case_history import Changed, History, RunDifference
 from railgauge.compare.facts import FactChange
 from railgauge.compare.renames import EarlierName
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.stats.digits import ratio_text
 from railgauge.store.heads import RunHead
 
@@ -32,15 +33,12 @@ def earlier_names(earlier: Sequence[EarlierName]) -> str:
 def levels(history: History, changed: Changed) -> tuple[str, str]:
     """Return both levels in one unit that suits them: `1.002 Gbit/s`."""
     values = (changed.point.before, changed.point.after)
-    unit = best_unit(history.unit, values)
+    unit = best_unit(display_base(history.metric, history.unit), values)
     per_unit = scale(unit, history.unit)
     assert per_unit is not None  # the unit was chosen for that base
     sizes = [abs(value) / float(per_unit) for value in values if value]
     digits = four_digits(min(sizes, default=0))
-    first, second = (
-        f"{format_number(value, per_unit, digits)} {unit if unit != '1' else ''}".strip()
-        for value in values
-    )
+    first, second = (f"{format_number(value, per_unit, digits)} {unit}".strip() for value in values)
     return first, second
 
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, scale
 from railgauge.compare.case_history import History, Night
+from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_script
 from railgauge.report.verdicts.history.dots import dots
@@ -71,7 +72,8 @@ def draw_history(
     the title stands above the picture and the newest change points below it.
     """
     name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
-    unit = best_unit(history.unit, [night.median for night in history.nights])
+    base = display_base(history.metric, history.unit)
+    unit = best_unit(base, [night.median for night in history.nights])
     times = [_seconds(night) for night in history.nights]
     margin = max(_BESIDE, (times[-1] - times[0]) / 50)
     dot = _LARGE if sum(len(series.values) for series in replications) <= _MANY else _SMALL
@@ -79,7 +81,7 @@ def draw_history(
     began = {night.run.id: time for night, time in zip(history.nights, times, strict=True)}
     same_unit = [series for series in replications if series.unit == history.unit]
     blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
-    shown_unit = "" if unit in ("", "1") else f" ({unit})"
+    shown_unit = f" ({unit})" if unit else ""
     captions = _caption_lines(history) if captioned else ()
     plot = render_script(
         "history",
