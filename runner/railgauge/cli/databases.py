@@ -14,7 +14,7 @@ from railgauge.cli import options
 from railgauge.store import Store
 from railgauge.store.backup import backup
 from railgauge.store.copy import copy
-from railgauge.store.thin import excess, give_back, thin
+from railgauge.store.thinning import excess, give_back, thin
 from railgauge.store.write import iso
 
 # What a table's rows are called.

@@ -12,7 +12,7 @@ from railgauge.base.errors import InputError
 from railgauge.store import Store
 from railgauge.store.copy_tables import TABLES, owned
 from railgauge.store.models import Run, TraceRow
-from railgauge.store.thin import excess, give_back, thin
+from railgauge.store.thinning import excess, give_back, thin
 
 LATER = "9999"
 GOES = {table.name for table in owned("log")} | {
