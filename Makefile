@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
 .PHONY: setup setup-dev demo test test-times coverage test-long chaos fuzz lint types layers names check schema lock clean \
-	gallery gallery-database papers docs bench house
+	gallery gallery-database pictures papers docs bench house
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -131,6 +131,9 @@ papers: setup-dev
 # docs/gallery, of the database that is kept there; tests check that it isn't stale.
 gallery: setup-dev
 	$(BIN)/python docs/gallery/make.py
+# The README's pictures of a site and a report: needs Debian's chromium.
+pictures: setup-dev
+	$(BIN)/python -m docs.gallery.pictures
 # Measures that database anew: needs root, for network namespaces, and some ten minutes.
 gallery-database: setup-dev
 	$(BIN)/python -m docs.gallery.measure

@@ -13,6 +13,7 @@ from railgauge.plan.catalogue import load_catalogue
 project = html_title = "railgauge"
 version = release = __version__
 extensions = ["myst_parser", "sphinx_click"]
+myst_enable_extensions = ["attrs_inline"]
 root_doc = "README"
 include_patterns = ["*.md", "docs/**.md"]
 exclude_patterns = [".*", "build", "demo", "dist", "engines", "runner", "tests"]
@@ -21,6 +22,9 @@ html_theme = "furo"
 html_copy_source = html_show_copyright = smartquotes = False
 man_pages = [("docs/commands", "railgauge", "measure a cluster's network and machines", "", 1)]
 _PARTS = re.compile(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_PICTURE = re.compile(
+    r"<picture>.*?srcset=\"(.*?)\".*?alt=\"(.*?)\" src=\"(.*?)\".*?</picture>", re.DOTALL
+)
 _LINK = re.compile(r"\[([^]]+)\]\(([\w./-]+)\.md\)")
 
 
@@ -54,6 +58,9 @@ def engine_reference() -> str:
 def complete(_app: Sphinx, page: str, source: list[str]) -> None:
     """Add to a page what is generated."""
     if page == root_doc:
+        source[0] = _PICTURE.sub(
+            r"![\2](\3){.only-light width=600px} ![\2](\1){.only-dark width=600px}", source[0]
+        )
         source[0] += "\n\n```{toctree}\n:hidden:\nAll pages </docs/README>\n```"
         source[0] += order("docs/README.md")
     elif page == "docs/gallery/README":
