@@ -20,7 +20,7 @@ import time
 import numpy as np
 from tests.support.comparison_samples import KINDS, differing, false_alarms, found_slower, normal
 
-from railgauge.stats import Side, compare_all
+from railgauge.stats.series_changes import Side, compare_all
 
 # With 10 among 50 cases it is 95 of 100 by simulation; 2,000 draws are off by one at most.
 SECONDS, SHARE, POWER, FOUND = 2.0, 0.05, 0.94, 0.95

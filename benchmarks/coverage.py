@@ -23,18 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from railgauge.stats import (
-    ENDED_LEVEL,
-    FEWEST,
-    StopRule,
-    autocorrelation,
-    median_interval,
-    narrow_enough,
-    outliers,
-    shared_autocorrelation,
-    trend,
-)
-from railgauge.stats.interval import median_ranks
+from railgauge.stats.autocorrelation import autocorrelation
+from railgauge.stats.dependence import shared_autocorrelation
+from railgauge.stats.interval import median_interval, median_ranks
+from railgauge.stats.outliers import outliers
+from railgauge.stats.stopping_rule import ENDED_LEVEL, FEWEST, StopRule, narrow_enough
+from railgauge.stats.trend import trend
 
 Statistic = Literal["median", "mean"]
 Floats = NDArray[np.float64]

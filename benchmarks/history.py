@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from railgauge.compare.case_history import LEAST_NIGHTS, NIGHTS
 from railgauge.plan.cases import Case, case_key
-from railgauge.stats import ChangePoint, change_points
+from railgauge.stats.change_points import ChangePoint, change_points
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 

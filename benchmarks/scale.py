@@ -30,7 +30,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest, expand
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.plan.schedule import Dispatch, Round, extent, schedule
+from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
 from railgauge.run.execution import Execution, Namer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -141,11 +141,13 @@ def measure(hosts: int, deaths: int) -> None:
         read = time.perf_counter() - began
 
         began = time.perf_counter()
-        rounds = schedule(
-            [test],
-            machines={name: name for name in loaded.plan.hosts},
-            concurrency=loaded.plan.concurrency,
-            seed=1,
+        rounds = list(
+            Schedule(
+                [test],
+                machines={name: name for name in loaded.plan.hosts},
+                concurrency=loaded.plan.concurrency,
+                seed=1,
+            ).rounds()
         )
         scheduled = time.perf_counter() - began
         check_rounds(rounds, hosts)

@@ -50,7 +50,7 @@ from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, sus
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
-from railgauge.stats import change_points
+from railgauge.stats.change_points import change_points
 from railgauge.store.records import PlannedCase, Series
 
 Values = NDArray[np.float64]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from tests.support import slurmlab, sshlab
+from tests.support import boxes, slurmlab, sshlab
+from tests.support.boxes import Box
 from tests.support.engine_cache import copy_to, deploy_here
 
 
@@ -17,22 +18,31 @@ def engines_built() -> None:
 
 
 @pytest.fixture(scope="session")
-def two_hosts(
-    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
-) -> Iterator[sshlab.Lab]:
-    """Both hosts, with RAILGAUGE_SSH_CONFIG pointing at the configuration that knows them."""
+def namespaces(require: Callable[[object, str], None]) -> None:
+    """Skip the test where no hosts can be built."""
     lacking = sshlab.missing()
     require(not lacking, lacking)
-    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
+
+
+@pytest.fixture
+def box(tmp_path: Path, namespaces: None) -> Iterator[Box]:
+    """A testbed to be built by the test; nothing of it is left over."""
+    box = Box(boxes.new_name(), tmp_path)
+    yield box
+    if Path("/run/railgauge", box.name).exists():
+        assert box.down().returncode == 0
+    assert boxes.traces(box.name) == []
+
+
+@pytest.fixture(scope="session")
+def two_hosts(tmp_path_factory: pytest.TempPathFactory, namespaces: None) -> Iterator[sshlab.Lab]:
+    """Both hosts, with RAILGAUGE_SSH_CONFIG pointing at the configuration that knows them."""
     try:
         lab = sshlab.build(tmp_path_factory.mktemp("lab"))
-        os.environ["RAILGAUGE_SSH_CONFIG"] = str(lab.config)
-        yield lab
+        with sshlab.ssh_config(lab.config):
+            yield lab
     finally:
         sshlab.tear_down()
-        os.environ.pop("RAILGAUGE_SSH_CONFIG", None)
-        if before is not None:
-            os.environ["RAILGAUGE_SSH_CONFIG"] = before
 
 
 @pytest.fixture

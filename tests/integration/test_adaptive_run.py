@@ -19,7 +19,7 @@ import pytest
 from tests.support import command_line
 from tests.support.boxes import Box, new_name
 
-from railgauge.stats import StopRule, narrow_enough
+from railgauge.stats.stopping_rule import StopRule, narrow_enough
 
 # Its values are made of its case and of how many replications of that are stored already, so
 # a run that was killed and went on should have the values of one that wasn't.

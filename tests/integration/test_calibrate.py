@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support import command_line, sshlab
+from tests.support import command_line
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
@@ -17,11 +16,7 @@ from railgauge.calibrate.calibration import chosen_truths
 from railgauge.engine.deploy import bundle
 from railgauge.store import Store
 
-
-@pytest.fixture(autouse=True)
-def namespaces(require: Callable[[object, str], None]) -> None:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from tests.support import sshlab
 
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
 from railgauge.calibrate.calibration import chosen_truths
 from railgauge.calibrate.network import network_truths
 
-
-@pytest.fixture(autouse=True)
-def namespaces(require: Callable[[object, str], None]) -> None:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def test_duplicates_are_counted_exactly() -> None:

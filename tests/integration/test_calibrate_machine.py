@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import pytest
-from tests.support import sshlab
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
@@ -14,11 +12,7 @@ from railgauge.calibrate.calibration import chosen_truths
 from railgauge.calibrate.rig import rig
 from railgauge.calibrate.transfers import BLOCK
 
-
-@pytest.fixture(autouse=True)
-def namespaces(require: Callable[[object, str], None]) -> None:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def hold(name: str, **fewer: int) -> CertificateCheck:

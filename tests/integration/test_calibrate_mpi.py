@@ -6,16 +6,13 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from tests.support import sshlab
 
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
 from railgauge.calibrate.calibration import chosen_truths
 
 
 @pytest.fixture(autouse=True)
-def cluster(require: Callable[[object, str], None]) -> None:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+def cluster(namespaces: None, require: Callable[[object, str], None]) -> None:
     require(shutil.which("mpicc"), "Open MPI (libopenmpi-dev)")
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from tests.support import sshlab
 
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
 from railgauge.calibrate.calibration import chosen_truths
 
-
-@pytest.fixture(autouse=True)
-def namespaces(require: Callable[[object, str], None]) -> None:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def test_a_trace_has_the_kernels_stamps_on_any_machine() -> None:

@@ -270,7 +270,7 @@ STATISTICS = """
 from typing import get_args
 from numpy import arange
 from railgauge.report.definition.statistic import Number, value_of
-from railgauge.stats import summaries
+from railgauge.stats.summaries import summaries
 print({name: value_of(summary, name) for summary in summaries([arange(20.0)] * 8)
        for name in get_args(Number)})
 """

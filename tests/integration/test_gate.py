@@ -13,14 +13,14 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.support import boxes, command_line, sshlab
+from tests.support import command_line
 from tests.support.boxes import Box
 from tests.support.engine_cache import copy_to
 
@@ -470,17 +470,6 @@ def test_a_gate_that_is_stopped_when_all_is_measured_measures_nothing_again(lane
     assert (
         sorted((run["state"], run["asked"]) for run in lanes.runs())[:2] == [("complete", 30)] * 2
     )
-
-
-@pytest.fixture
-def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
-    box = Box(boxes.new_name(), tmp_path)
-    yield box
-    if Path("/run/railgauge", box.name).exists():
-        assert box.down().returncode == 0
-    assert boxes.traces(box.name) == []
 
 
 _LINKS = """\

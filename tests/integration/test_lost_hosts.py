@@ -35,23 +35,11 @@ PATIENCE = 300
 
 
 @pytest.fixture(scope="module")
-def cluster(
-    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
-) -> Iterator[Cluster]:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
-    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
-    try:
-        cluster = clusterlab.build(tmp_path_factory.mktemp("cluster"))
+def cluster(tmp_path_factory: pytest.TempPathFactory, namespaces: None) -> Iterator[Cluster]:
+    with clusterlab.running(tmp_path_factory.mktemp("cluster")) as cluster:
         # Only of the host that dies: where the machine stalls, the others may answer later.
         cluster.write_config(d="ServerAliveInterval 2")
-        os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
-    finally:
-        clusterlab.tear_down()
-        os.environ.pop("RAILGAUGE_SSH_CONFIG", None)
-        if before is not None:
-            os.environ["RAILGAUGE_SSH_CONFIG"] = before
 
 
 @dataclass

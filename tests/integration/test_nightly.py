@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.support import clusterlab, command_line, sshlab
+from tests.support import clusterlab, command_line
 from tests.support.clusterlab import Cluster
 from tests.support.slurmlab import SlurmLab
 
@@ -362,22 +362,10 @@ def test_the_shipped_plan_measures_links_and_nodes_when_it_is_shortened(tmp_path
 
 
 @pytest.fixture(scope="module")
-def cluster(
-    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
-) -> Iterator[Cluster]:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
-    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
-    try:
-        cluster = clusterlab.build(tmp_path_factory.mktemp("nightly"))
+def cluster(tmp_path_factory: pytest.TempPathFactory, namespaces: None) -> Iterator[Cluster]:
+    with clusterlab.running(tmp_path_factory.mktemp("nightly")) as cluster:
         cluster.write_config(d="ConnectTimeout 5")
-        os.environ["RAILGAUGE_SSH_CONFIG"] = str(cluster.lab.config)
         yield cluster
-    finally:
-        clusterlab.tear_down()
-        os.environ.pop("RAILGAUGE_SSH_CONFIG", None)
-        if before is not None:
-            os.environ["RAILGAUGE_SSH_CONFIG"] = before
 
 
 def test_with_a_node_down_the_rest_is_measured_and_later_what_is_missing(

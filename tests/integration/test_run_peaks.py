@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.support import command_line
 
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.store import Store
 
 PLAN = """\

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,6 @@ from railgauge.engine.deploy import bundle, deploy
 from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport, host_name
-
-
-@pytest.fixture
-def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
-    box = Box(boxes.new_name(), tmp_path)
-    yield box
-    if Path("/run/railgauge", box.name).exists():
-        assert box.down().returncode == 0
-    assert boxes.traces(box.name) == []
 
 
 @pytest.fixture

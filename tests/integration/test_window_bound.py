@@ -6,13 +6,11 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support import boxes, sshlab
 from tests.support.boxes import Box
 
 from railgauge.engine.deploy import bundle, deploy
@@ -25,16 +23,10 @@ _UNDER_WAY = 100_000  # bytes: by then the handshake's windows are past
 
 
 @pytest.fixture
-def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]:
-    lacking = sshlab.missing()
-    require(not lacking, lacking)
+def pair(box: Box, require: Callable[[object, str], None]) -> Box:
     require(shutil.which("ss"), "ss")
-    box = Box(boxes.new_name(), tmp_path)
     box.write("hosts: [gw, hh]\nlinks: [{between: [gw, hh], rate: 1Gbit/s, rtt: 2.9ms}]\n")
-    yield box
-    if Path("/run/railgauge", box.name).exists():
-        assert box.down().returncode == 0
-    assert boxes.traces(box.name) == []
+    return box
 
 
 def _offered(namespace: str) -> list[int]:
@@ -78,17 +70,17 @@ def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[st
     return metrics, max(windows)
 
 
-def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(box: Box) -> None:
-    address = box.up()["hosts"]["hh"]["address"]
+def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(pair: Box) -> None:
+    address = pair.up()["hosts"]["hh"]["address"]
     engine = f"{deploy(LocalTransport('here'), bundle())}/rail-tcp"
     for sockbuf in ("10KiB", "100KiB"):
-        metrics, offered = _measure(box, engine, address, sockbuf)
+        metrics, offered = _measure(pair, engine, address, sockbuf)
         assert metrics["window"] == offered
         assert metrics["window_bound"] == pytest.approx(offered * 8 / metrics["rtt"])
         # Nearer than that is the machine's own matter: it may be busy with something else.
         assert 0.65 <= metrics["throughput"] / metrics["window_bound"] <= 1.35
         assert metrics["throughput"] <= 1.02 * metrics["window_ceiling"]
         assert metrics["min_rtt"] >= 2.9e-3
-    metrics, _ = _measure(box, engine, address, "10MiB")
+    metrics, _ = _measure(pair, engine, address, "10MiB")
     assert metrics["window_bound"] == metrics["window_ceiling"] == 1e9
     assert 0.3e9 <= metrics["throughput"] <= 0.95e9

@@ -12,6 +12,7 @@ import ipaddress
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,6 +110,17 @@ def _host(folder: Path, name: str, switch: str, address: str) -> LabHost:
     copy_to(home / "home")
     keygen(home / "host_key")
     return LabHost(name, namespace, address, address, "", home)
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    """Set the cluster up below `folder` for as long as the block; ssh knows its hosts."""
+    try:
+        cluster = build(folder)
+        with sshlab.ssh_config(cluster.lab.config):
+            yield cluster
+    finally:
+        tear_down()
 
 
 def tear_down() -> None:

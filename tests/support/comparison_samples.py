@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from railgauge.stats import Compared, Side, compare_all
+from railgauge.stats.series_changes import Compared, Side, compare_all
 
 NOISE = 0.01
 Draw = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]

@@ -10,9 +10,14 @@ from pathlib import Path
 _NEEDS = re.compile(r"% Needs (\\usepackage\{[a-z0-9,]+\})\.\n")
 
 
+def typeset(folder: Path, name: str) -> str:
+    """Return what pdflatex says as it makes the pages of `name`.tex, which has to succeed."""
+    return run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", name], folder)
+
+
 def pages_of(folder: Path, name: str) -> str:
     """Return the text of the pages that pdflatex makes of `name`.tex."""
-    run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", name], folder)
+    typeset(folder, name)
     return run(["pdftotext", "-layout", f"{name}.pdf", "-"], folder)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from railgauge.base.trace import Trace, TraceClock, encode
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.catalogue.result_metrics import shipped_kind

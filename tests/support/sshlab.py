@@ -17,6 +17,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -279,6 +280,19 @@ def _host(folder: Path, name: str, index: int) -> LabHost:
         address6=f"fd77::{index + 1}",
         folder=home,
     )
+
+
+@contextlib.contextmanager
+def ssh_config(file: Path) -> Iterator[None]:
+    """Have railgauge read this configuration of ssh, for as long as the block."""
+    before = os.environ.get("RAILGAUGE_SSH_CONFIG")
+    os.environ["RAILGAUGE_SSH_CONFIG"] = str(file)
+    try:
+        yield
+    finally:
+        os.environ.pop("RAILGAUGE_SSH_CONFIG")
+        if before is not None:
+            os.environ["RAILGAUGE_SSH_CONFIG"] = before
 
 
 def tear_down() -> None:

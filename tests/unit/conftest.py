@@ -1,17 +1,57 @@
-"""What the unit tests share: databases of both kinds."""
+"""What the unit tests share: databases of both kinds, the engines' descriptions, gnuplot."""
 
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
 
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 
 _numbers = itertools.count()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Name a file for a database, which isn't there yet."""
+    return tmp_path / "railgauge.db"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Open a new database, a file."""
+    with Store.open(str(tmp_path / "railgauge.db")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def catalogue() -> Catalogue:
+    """Give the engines that ship."""
+    return load_catalogue()
+
+
+@pytest.fixture
+def gnuplot(require: Callable[[object, str], None]) -> None:
+    """Skip the test where there is no gnuplot that can be used."""
+    try:
+        found = bool(find_gnuplot())
+    except EnvironmentFailedError:
+        found = False
+    require(found, "gnuplot")
+
+
+@pytest.fixture
+def latex(require: Callable[[object, str], None]) -> None:
+    """Skip the test where there is no LaTeX, or nothing that reads its pages."""
+    for program in ("pdflatex", "pdftotext"):
+        require(shutil.which(program), program)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Characters on a terminal and in a page: how wide they are, and which must not act."""
+"""Characters on a terminal and in a page: how wide they are, how they sort, which must not act."""
 
 from __future__ import annotations
 
@@ -61,6 +61,16 @@ def in_columns(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> Itera
 def centre(text: str, columns: int) -> str:
     """Return `text` in the middle of `columns`, the odd space after it, no spaces at the end."""
     return " " * ((columns - width(text)) // 2) + text
+
+
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """Return a key to sort names with numbers in them by."""
+    parts: list[str] = [""]
+    for letter in name:
+        if parts[-1] and letter.isdecimal() != parts[-1][-1].isdecimal():
+            parts.append("")
+        parts[-1] += letter
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
 
 
 def _width(character: str) -> int:

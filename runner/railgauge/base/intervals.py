@@ -25,8 +25,6 @@ QUANTITIES: tuple[str, ...] = (
     "received_packets",
     "lost_packets",
 )
-# What was so at the end of an interval; all else is counted.
-STATES = frozenset({"congestion_window", "rtt"})
 _MOST_ROWS = 100_000
 # ns: a day, as parameters have it; and 36 years.
 _LONGEST, _FARTHEST = 86_400 * 10**9, 2**60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from railgauge.base.certificate import CertificateCheck
@@ -21,173 +22,94 @@ class BrokenInstrument:
     fault: Fault
 
 
+def _instruments(
+    *rows: tuple[str, str, str, Callable[[float], float]],
+) -> tuple[BrokenInstrument, ...]:
+    """Return instruments by their names, checks, and what becomes of which metric's values."""
+    return tuple(
+        BrokenInstrument(name, check, Fault(metric, change)) for name, check, metric, change in rows
+    )
+
+
 # Counts are summed over four replications, so that a quarter of each is one in all.
-BROKEN_INSTRUMENTS = (
-    BrokenInstrument(
-        "udp rate × 0.97",
-        "udp throughput at 50 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "tcp rate × 0.97",
-        "tcp throughput at 200 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "one loss not counted",
-        "udp lost datagrams",
-        Fault("lost_packets", lambda lost: lost - 0.25),
-    ),
-    BrokenInstrument(
-        "one loss run not counted",
-        "udp loss runs",
-        Fault("loss_runs", lambda runs: runs - 0.25),
-    ),
-    BrokenInstrument(
+BROKEN_INSTRUMENTS = _instruments(
+    ("udp rate × 0.97", "udp throughput at 50 Mbit/s", "throughput", lambda rate: rate * 0.97),
+    ("tcp rate × 0.97", "tcp throughput at 200 Mbit/s", "throughput", lambda rate: rate * 0.97),
+    ("one loss not counted", "udp lost datagrams", "lost_packets", lambda lost: lost - 0.25),
+    ("one loss run not counted", "udp loss runs", "loss_runs", lambda runs: runs - 0.25),
+    (
         "one duplicate not counted",
         "udp duplicate datagrams",
-        Fault("duplicate_packets", lambda duplicates: duplicates - 0.25),
+        "duplicate_packets",
+        lambda count: count - 0.25,
     ),
-    BrokenInstrument(
+    (
         "one reordered datagram too many",
         "udp reordered datagrams",
-        Fault("reordered_packets", lambda reordered: reordered + 0.25),
+        "reordered_packets",
+        lambda count: count + 0.25,
     ),
-    BrokenInstrument(
-        "round trip + 20 us",
-        "udp round trip over 0 ms",
-        Fault("rtt_mean", lambda seconds: seconds + 20e-6),
-    ),
-    BrokenInstrument(
-        "round trip × 1.1",
-        "udp round trip over 2 ms",
-        Fault("rtt_mean", lambda seconds: seconds * 1.1),
-    ),
-    BrokenInstrument(
-        "round trip × 1.03",
-        "udp round trip over 20 ms",
-        Fault("rtt_mean", lambda seconds: seconds * 1.03),
-    ),
-    BrokenInstrument(
-        "one retransmit too many",
-        "tcp retransmits",
-        Fault("retransmits", lambda count: count + 0.25),
-    ),
-    BrokenInstrument(
-        "cpu rate × 1.10",
-        "cpu integer rate",
-        Fault("operation_rate", lambda rate: rate * 1.10),
-    ),
-    BrokenInstrument(
-        "mem rate in GiB for GB",
-        "mem reading rate",
-        Fault("throughput", lambda rate: rate * 1e9 / 2**30),
-    ),
-    BrokenInstrument(
-        "bytes written × 0.98",
-        "disk bytes written",
-        Fault("bytes", lambda count: count * 0.98),
-    ),
-    BrokenInstrument(
-        "one block not counted",
-        "disk bytes read",
-        Fault("bytes", lambda count: count - BLOCK),
-    ),
-    BrokenInstrument(
-        "load + 5 points",
-        "cpu load by /proc/stat",
-        Fault("client_cpu_load", lambda load: load + 0.05),
-    ),
-    BrokenInstrument(
+    ("round trip + 20 us", "udp round trip over 0 ms", "rtt_mean", lambda seconds: seconds + 20e-6),
+    ("round trip × 1.1", "udp round trip over 2 ms", "rtt_mean", lambda seconds: seconds * 1.1),
+    ("round trip × 1.03", "udp round trip over 20 ms", "rtt_mean", lambda seconds: seconds * 1.03),
+    ("one retransmit too many", "tcp retransmits", "retransmits", lambda count: count + 0.25),
+    ("cpu rate × 1.10", "cpu integer rate", "operation_rate", lambda rate: rate * 1.10),
+    ("mem rate in GiB for GB", "mem reading rate", "throughput", lambda rate: rate * 1e9 / 2**30),
+    ("bytes written × 0.98", "disk bytes written", "bytes", lambda count: count * 0.98),
+    ("one block not counted", "disk bytes read", "bytes", lambda count: count - BLOCK),
+    ("load + 5 points", "cpu load by /proc/stat", "client_cpu_load", lambda load: load + 0.05),
+    (
         "soakers' load + 5 points",
         "cpu load by soakers",
-        Fault("client_cpu_load_soak", lambda load: load + 0.05),
+        "client_cpu_load_soak",
+        lambda load: load + 0.05,
     ),
-    BrokenInstrument(
-        "arrivals 2 us late",
-        "udp trace arrivals",
-        Fault("received", lambda nanoseconds: nanoseconds + 2_000),
-    ),
-    BrokenInstrument(
-        "arrival gaps × 1.01",
-        "udp trace arrival gaps",
-        Fault("received", lambda nanoseconds: nanoseconds * 1.01),
-    ),
-    BrokenInstrument(
-        "sending gaps × 1.01",
-        "udp trace sending gaps",
-        Fault("sent_at", lambda nanoseconds: nanoseconds * 1.01),
-    ),
-    BrokenInstrument(
-        "pace × 0.99",
-        "udp pace",
-        Fault("rate", lambda rate: rate * 0.99),
-    ),
-    BrokenInstrument(
-        "mpi rate × 0.97",
-        "mpi throughput at 200 Mbit/s",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
+    ("arrivals 2 us late", "udp trace arrivals", "received", lambda stamp: stamp + 2_000),
+    ("arrival gaps × 1.01", "udp trace arrival gaps", "received", lambda stamp: stamp * 1.01),
+    ("sending gaps × 1.01", "udp trace sending gaps", "sent_at", lambda stamp: stamp * 1.01),
+    ("pace × 0.99", "udp pace", "rate", lambda rate: rate * 0.99),
+    ("mpi rate × 0.97", "mpi throughput at 200 Mbit/s", "throughput", lambda rate: rate * 0.97),
+    (
         "mpi round trip × 1.03",
         "mpi round trip over 20 ms",
-        Fault("rtt_mean", lambda seconds: seconds * 1.03),
+        "rtt_mean",
+        lambda seconds: seconds * 1.03,
     ),
-    BrokenInstrument(
-        "one message too many",
-        "mpi messages",
-        Fault("sent_messages", lambda count: count + 0.25),
-    ),
-    BrokenInstrument(
-        "Mbit/s printed for Gbit/s",
-        "report means",
-        Fault("means", lambda rate: rate * 1e-3),
-    ),
-    BrokenInstrument("median off by one rank", "report medians", Fault("medians", one_rank_more)),
-    BrokenInstrument(
-        "slower called faster",
-        "compare verdicts",
-        Fault("verdicts", lambda direction: -direction),
-    ),
-    BrokenInstrument(
+    ("one message too many", "mpi messages", "sent_messages", lambda count: count + 0.25),
+    ("Mbit/s printed for Gbit/s", "report means", "means", lambda rate: rate * 1e-3),
+    ("median off by one rank", "report medians", "medians", one_rank_more),
+    ("slower called faster", "compare verdicts", "verdicts", lambda direction: -direction),
+    (
         "an alarm in every tenth night more",
         "gate false alarms",
-        Fault("alarms", lambda share: share + 0.1),
+        "alarms",
+        lambda share: share + 0.1,
     ),
-    BrokenInstrument(
+    (
         "every other shift overlooked",
         "gate finds a shift of 3 %",
-        Fault("alarms", lambda share: share / 2),
+        "alarms",
+        lambda share: share / 2,
     ),
 )
 
 
 # Of a pair of hosts, where one datagram more may be another program's.
-BROKEN_PAIR_INSTRUMENTS = (
-    BrokenInstrument(
-        "udp rate × 0.97",
-        "udp throughput",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "tcp rate × 0.97",
-        "tcp throughput",
-        Fault("throughput", lambda rate: rate * 0.97),
-    ),
-    BrokenInstrument(
-        "datagrams sent × 0.97",
-        "udp datagrams sent",
-        Fault("sent_packets", lambda count: count * 0.97),
-    ),
-    BrokenInstrument(
+BROKEN_PAIR_INSTRUMENTS = _instruments(
+    ("udp rate × 0.97", "udp throughput", "throughput", lambda rate: rate * 0.97),
+    ("tcp rate × 0.97", "tcp throughput", "throughput", lambda rate: rate * 0.97),
+    ("datagrams sent × 0.97", "udp datagrams sent", "sent_packets", lambda count: count * 0.97),
+    (
         "datagrams received × 0.97",
         "udp datagrams received",
-        Fault("received_packets", lambda count: count * 0.97),
+        "received_packets",
+        lambda count: count * 0.97,
     ),
-    BrokenInstrument(
+    (
         "round trip × 1.1 + 20 us",
         "udp round trip",
-        Fault("rtt_mean", lambda seconds: seconds * 1.1 + 20e-6),
+        "rtt_mean",
+        lambda seconds: seconds * 1.1 + 20e-6,
     ),
 )
 

@@ -16,6 +16,7 @@ from railgauge.base.own_source import source_hash
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths
 from railgauge.calibrate.host_pair import ChosenLink, host_pair
+from railgauge.calibrate.idle_states import text_of
 from railgauge.calibrate.machine import machine_truths
 from railgauge.calibrate.message_passing import mpi_truths
 from railgauge.calibrate.network import network_truths
@@ -93,8 +94,8 @@ def calibrate(
         engines_hash=bundle().digest,
         host=os.uname().nodename,
         kernel=os.uname().release,
-        boot_id=_text(_KERNEL / "random/boot_id"),
-        clock_source=_text(_CLOCK_SOURCE),
+        boot_id=text_of(_KERNEL / "random/boot_id"),
+        clock_source=text_of(_CLOCK_SOURCE),
         load=os.getloadavg()[0],
         checks=tuple(checks),
         source_hash=source_hash(),
@@ -144,10 +145,3 @@ def calibrate_pair(
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""

@@ -14,20 +14,21 @@ def longest_wake_up(root: Path = Path("/")) -> float:
 
     0 where CPUs poll when they are idle; `root` holds `proc` and `sys`.
     """
-    if "idle=poll" in _text(root / "proc/cmdline").split():
+    if "idle=poll" in text_of(root / "proc/cmdline").split():
         return 0.0
-    if "hypervisor" in _text(root / "proc/cpuinfo").split():
+    if "hypervisor" in text_of(root / "proc/cpuinfo").split():
         return HALTED
     states = list((root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpuidle/state[0-9]*"))
     latencies = [
-        float(_text(state / "latency") or "inf") * 1e-6
+        float(text_of(state / "latency") or "inf") * 1e-6
         for state in states
-        if _text(state / "disable") != "1"
+        if text_of(state / "disable") != "1"
     ]
     return min(max(latencies, default=HALTED), HALTED)
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
+    """Return a file's text without blanks around it, empty where it can't be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

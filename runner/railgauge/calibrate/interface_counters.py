@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.transport.interface import Process, Transport
+from railgauge.calibrate.recording_program import recording_program
+from railgauge.hosts.transport.interface import Transport
 
-_READY_SECONDS = 30.0
 # A window that a stream passes in has frames of at least so many bytes, and so many on average:
 # a control channel's are smaller, and come one by one.
 _FRAME = 1000
@@ -240,43 +240,14 @@ def datagram_bounds(streams: Sequence[CountedStream], frame: FrameLength) -> Dat
     )
 
 
-class CounterReader:
-    """A reading of counters that goes on until its `end`."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    def end(self) -> CounterRecord:
-        """Return the record; EnvironmentFailedError if it isn't whole."""
-        self._process.send_line("")
-        lines = []
-        while (line := self._process.read_line(_READY_SECONDS)) is not None:
-            lines.append(line)
-        ended = self._process.wait(_READY_SECONDS)
-        if ended.status != 0:
-            raise _failed(ended.stderr)
-        return parse_counters(lines)
-
-
 @contextlib.contextmanager
-def counting(transport: Transport, engines: str, interface: str) -> Iterator[CounterReader]:
-    """Read the counters of `interface` on the transport's host, until the block ends.
+def counting(
+    transport: Transport, engines: str, interface: str
+) -> Iterator[Callable[[], CounterRecord]]:
+    """Read the counters of `interface` on the transport's host, until what it gives is called.
 
     `engines` is the folder of the programs there. EnvironmentFailedError if it can't be read.
     """
-    process = transport.start([f"{engines}/rail-reference", "counters", interface])
-    try:
-        if process.read_line(_READY_SECONDS) != "ready":
-            raise _failed(process.wait(_READY_SECONDS).stderr)
-        yield CounterReader(process)
-    except TimeoutError as error:
-        raise EnvironmentFailedError(
-            f"{transport.host}: the record of counters didn't begin, or end, in time"
-        ) from error
-    finally:
-        process.kill()
-
-
-def _failed(stderr: str) -> EnvironmentFailedError:
-    message = (stderr.strip().splitlines() or ["it says nothing"])[-1]
-    return EnvironmentFailedError(f"can't read an interface's counters: {message}")
+    argv = [f"{engines}/rail-reference", "counters", interface]
+    with recording_program(transport, argv, "counters") as end:
+        yield lambda: parse_counters(end())

@@ -8,17 +8,17 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.transport.interface import Process, Transport
+from railgauge.calibrate.recording_program import recording_program
+from railgauge.hosts.transport.interface import Transport
 
 _RECORDER = Path(__file__).with_name("packet_recorder.py")
-_READY_SECONDS = 10.0
 # As many packets are kept: 256 MiB of them.
 _SLOTS = 1 << 20
 _PROTOCOLS = {"udp": 17, "tcp": 6}
@@ -39,77 +39,76 @@ class Stream:
     packets: int
 
 
+@dataclass(slots=True)
 class PacketRecord:
-    """The packets of an interface: int64 (n, 7), as the recorder's lines have them."""
+    """The packets of an interface: int64 (n, 7), as the recorder's lines have them.
 
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._rows: NDArray[np.int64] = np.zeros((0, 7), np.int64)
+    Stamp (ns), whether it left, protocol, ports, payload bytes, number.
+    """
 
-    def end(self) -> None:
-        """Record no more; EnvironmentFailedError if the record isn't whole."""
-        self._process.send_line("")
-        lines = []
-        while (line := self._process.read_line(30.0)) is not None:
-            lines.append(line)
-        ended = self._process.wait(10.0)
-        if ended.status != 0 or not lines:
-            raise _failed(ended.stderr)
-        if lines.pop() != "0":
-            raise EnvironmentFailedError("packets came faster than they could be recorded")
-        self._rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 7)
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 7), np.int64))
 
     def streams(self, protocol: str) -> list[Stream]:
         """Return the streams of `udp` or `tcp` that came in, in their order."""
-        rows = self._rows
-        return streams(rows[(rows[:, 1] == 0) & (rows[:, 2] == _PROTOCOLS[protocol])])
+        rows = self._of(protocol)
+        rows = rows[(rows[:, 1] == 0) & (rows[:, 5] > 0)]
+        parts = []
+        for flow in _flows(rows):
+            breaks = np.flatnonzero(np.diff(flow[:, 0]) > _PAUSE) + 1
+            parts += [part for part in np.split(flow, breaks) if part[:, 5].sum() > _STREAM]
+        return [_stream(part) for part in sorted(parts, key=lambda part: int(part[0, 0]))]
 
     def round_trips(self, payload: int | None = None) -> list[float]:
         """Return the seconds from each datagram that left to the next one that came.
 
         With `payload` of those that have so many bytes of it.
         """
-        rows = self._rows
-        return round_trips(rows if payload is None else rows[rows[:, 5] == payload])
+        rows = self._of("udp")
+        if payload is not None:
+            rows = rows[rows[:, 5] == payload]
+        requests, replies = rows[:-1], rows[1:]
+        trips = (requests[:, 1] == 1) & (replies[:, 1] == 0)
+        return [float(trip) for trip in (replies[trips, 0] - requests[trips, 0]) / 1e9]
 
     def numbered_streams(self, payload: int, *, left: bool) -> list[NDArray[np.int64]]:
         """Return number and stamp (ns) of each datagram of so many bytes that left, or came.
 
         int64 (n, 2) for each stream, in their order; a stream begins with number 0.
         """
-        return numbered_streams(self._rows, payload, left=left)
+        rows = self._of("udp")
+        flow = rows[(rows[:, 1] == int(left)) & (rows[:, 5] == payload)][:, [6, 0]]
+        return np.split(flow, np.flatnonzero(flow[:, 0] == 0))[1:]
 
     def control_retransmits(self) -> int:
         """Return how many segments left again on connections that carry no stream."""
-        return control_retransmits(self._rows)
+        rows = self._of("tcp")
+        flows = _flows(rows[(rows[:, 1] == 1) & (rows[:, 5] > 0)])
+        quiet = [flow for flow in flows if flow[:, 5].sum() < _STREAM]
+        return sum(len(flow) - len(np.unique(flow[:, 6])) for flow in quiet)
 
     def segments(self) -> NDArray[np.int64]:
         """Return the segments with a payload, both ways, of the connection that carried most.
 
         int64 (n, 7), as the recorder's lines have them.
         """
-        return busiest_connection(self._rows)
+        rows = self._of("tcp")
+        rows = rows[rows[:, 5] > 0]
+        if not len(rows):
+            return rows
+        ports = np.sort(rows[:, 3:5], axis=1)
+        flows = [rows[(ports == pair).all(axis=1)] for pair in np.unique(ports, axis=0)]
+        rows = max(flows, key=lambda flow: int(flow[:, 5].sum()))
+        return rows
+
+    def _of(self, protocol: str) -> NDArray[np.int64]:
+        rows: NDArray[np.int64] = self.rows[self.rows[:, 2] == _PROTOCOLS[protocol]]
+        return rows
 
 
-def streams(rows: NDArray[np.int64]) -> list[Stream]:
-    """Return the streams in `rows`: stamps (ns), whether it left, protocol, ports, payload bytes,
-    number.
-    """
-    rows = rows[rows[:, 5] > 0]
-    parts = []
-    for ports in np.unique(rows[:, 3:5], axis=0):
-        flow = rows[(rows[:, 3:5] == ports).all(axis=1)]
-        breaks = np.flatnonzero(np.diff(flow[:, 0]) > _PAUSE) + 1
-        parts += [part for part in np.split(flow, breaks) if part[:, 5].sum() > _STREAM]
-    return [_stream(part) for part in sorted(parts, key=lambda part: int(part[0, 0]))]
-
-
-def round_trips(rows: NDArray[np.int64]) -> list[float]:
-    """Return the seconds from each of UDP's `rows` that left to the one that came next."""
-    rows = rows[rows[:, 2] == _PROTOCOLS["udp"]]
-    requests, replies = rows[:-1], rows[1:]
-    trips = (requests[:, 1] == 1) & (replies[:, 1] == 0)
-    return [float(trip) for trip in (replies[trips, 0] - requests[trips, 0]) / 1e9]
+def _flows(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return the rows of each pair of ports."""
+    pairs = np.unique(rows[:, 3:5], axis=0)
+    return [rows[(rows[:, 3:5] == ports).all(axis=1)] for ports in pairs]
 
 
 def timed_round_trips(trips: list[float], replications: int, count: int) -> list[list[float]]:
@@ -121,38 +120,6 @@ def timed_round_trips(trips: list[float], replications: int, count: int) -> list
     if len(trips) != replications * whole:
         return []
     return [trips[first + 1 : first + whole] for first in range(0, len(trips), whole)]
-
-
-def numbered_streams(
-    rows: NDArray[np.int64], payload: int, *, left: bool
-) -> list[NDArray[np.int64]]:
-    """Return the same out of `rows`."""
-    is_udp = rows[:, 2] == _PROTOCOLS["udp"]
-    flow = rows[is_udp & (rows[:, 1] == int(left)) & (rows[:, 5] == payload)][:, [6, 0]]
-    begins = np.flatnonzero(flow[:, 0] == 0)
-    return np.split(flow, begins)[1:]
-
-
-def busiest_connection(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return those of TCP's `rows` that have a payload, of the connection that carried most."""
-    rows = rows[(rows[:, 2] == _PROTOCOLS["tcp"]) & (rows[:, 5] > 0)]
-    if not len(rows):
-        return rows
-    ports = np.sort(rows[:, 3:5], axis=1)
-    connections = np.unique(ports, axis=0)
-    flows = [rows[(ports == pair).all(axis=1)] for pair in connections]
-    return max(flows, key=lambda flow: int(flow[:, 5].sum()))
-
-
-def control_retransmits(rows: NDArray[np.int64]) -> int:
-    """Return the same out of `rows`."""
-    rows = rows[(rows[:, 2] == _PROTOCOLS["tcp"]) & (rows[:, 1] == 1) & (rows[:, 5] > 0)]
-    resent = 0
-    for ports in np.unique(rows[:, 3:5], axis=0):
-        flow = rows[(rows[:, 3:5] == ports).all(axis=1)]
-        if flow[:, 5].sum() < _STREAM:
-            resent += len(flow) - len(np.unique(flow[:, 6]))
-    return resent
 
 
 def _stream(rows: NDArray[np.int64]) -> Stream:
@@ -178,21 +145,11 @@ def recording(
     that isn't allowed.
     """
     program = _RECORDER.read_text(encoding="utf-8")
-    process = transport.start([python, "-S", "-c", program, interface, str(slots)])
-    try:
-        if process.read_line(_READY_SECONDS) != "ready":
-            raise _failed(process.wait(_READY_SECONDS).stderr)
-        record = PacketRecord(process)
+    argv = [python, "-S", "-c", program, interface, str(slots)]
+    with recording_program(transport, argv, "packets") as end:
+        record = PacketRecord()
         yield record
-        record.end()
-    except TimeoutError as error:
-        raise EnvironmentFailedError(
-            "the record of packets didn't begin, or end, in time"
-        ) from error
-    finally:
-        process.kill()
-
-
-def _failed(stderr: str) -> EnvironmentFailedError:
-    message = (stderr.strip().splitlines() or ["it says nothing"])[-1]
-    return EnvironmentFailedError(f"can't record an interface's packets: {message}")
+        lines = end()
+    if lines.pop() != "0":
+        raise EnvironmentFailedError("packets came faster than they could be recorded")
+    record.rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 7)

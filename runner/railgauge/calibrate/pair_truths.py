@@ -314,7 +314,7 @@ def _counted_run(pair: HostPair, engine: str, settings: str) -> CountedRun:
             for host in (pair.client, pair.server)
         ]
         measured = pair.measure(_streams_apart(pair, engine, settings))
-        sent, received = (reader.end() for reader in readers)
+        sent, received = (end() for end in readers)
     if len(measured.values("throughput")) != _REPLICATIONS:
         raise EnvironmentFailedError(measured.reason or "replications are missing")
     return CountedRun(measured, sent, received)

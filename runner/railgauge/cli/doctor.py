@@ -11,6 +11,7 @@ import click
 
 from railgauge.base import units
 from railgauge.base.certificate import Certificate
+from railgauge.base.characters import in_columns
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -79,10 +80,8 @@ def _certificates(where: str) -> list[Certificate]:
 
 def _print(diagnosis: Diagnosis) -> None:
     rows = [_HEADER, *(_row(name, findings) for name, findings in diagnosis.hosts.items())]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADER))]
-    for row in rows:
-        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    for line in in_columns(rows, ()):
+        click.echo(line)
     sentences = diagnosis.sentences()
     click.echo()
     for sentence in sentences:

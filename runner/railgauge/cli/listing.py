@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import in_columns, visible
 from railgauge.cli.options import as_json, database, label_option
 from railgauge.store import Store
 from railgauge.store.records import RunSummary
@@ -48,10 +48,8 @@ def list_runs(where: str, as_json: bool, labels: dict[str, str]) -> None:
     rows = [_HEADER, *(tuple(map(visible, _row(run))) for run in runs)]
     if not any(run.labels for run in runs):
         rows = [row[:-1] for row in rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        line = "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True))
-        click.echo(line.rstrip())
+    for line in in_columns(rows, ()):
+        click.echo(line)
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from railgauge.plan.model import Test
 from railgauge.run.amount import Amount, amounts
 from railgauge.run.observed_times import observed_in
 from railgauge.run.stopping import soonest
-from railgauge.stats import FEWEST
+from railgauge.stats.stopping_rule import FEWEST
 
 
 @click.command()

@@ -23,14 +23,9 @@ from railgauge.compare.reading import Kind, has_direction, kind
 from railgauge.compare.renames import CaseName, EarlierName, Renames, find_renames
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import judged
-from railgauge.stats import (
-    ChangePoint,
-    Interval,
-    benjamini_hochberg,
-    change_points,
-    median_interval,
-)
-from railgauge.stats.change_points import LEAST_VALUES
+from railgauge.stats.change_points import LEAST_VALUES, ChangePoint, change_points
+from railgauge.stats.interval import Interval, median_interval
+from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.heads import RunHead

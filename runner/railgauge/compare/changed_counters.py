@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.compare.rates import FREQUENCY, Rate, rates
-from railgauge.stats import rank_test
+from railgauge.stats.rank_test import rank_test
 from railgauge.store import Store
 
 # A change of less than this share of the greater one explains nothing, nor do ones below these.

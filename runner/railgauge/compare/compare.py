@@ -17,9 +17,9 @@ from railgauge.compare.reading import ReadRuns, has_direction, kind
 from railgauge.compare.renames import CaseName, Rename, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
-from railgauge.stats import Change, Compared, Side, compare_all
 from railgauge.stats.between_runs import BETWEEN_RUNS
-from railgauge.stats.series_changes import BETTER
+from railgauge.stats.judgement import Change
+from railgauge.stats.series_changes import BETTER, Compared, Side, compare_all
 from railgauge.stats.two_levels import TwoLevels
 from railgauge.store.records import PlannedCase, Series
 

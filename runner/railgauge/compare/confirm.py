@@ -14,7 +14,7 @@ from railgauge.compare.compare import Comparison, Result, compare, worst_first
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.renames import CaseName
 from railgauge.compare.select import Selection
-from railgauge.stats import Change
+from railgauge.stats.judgement import Change
 
 # The p, before correcting it for the number of cases, from which on a case is measured once more.
 LEVEL = 0.05

@@ -11,24 +11,13 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from railgauge.base.errors import FileProblems, Problem
-from railgauge.plan.catalogue import Catalogue, Value, implied_defaults
+from railgauge.plan.catalogue import Catalogue, implied_defaults
+from railgauge.plan.catalogue import Value as Value
 from railgauge.plan.space import PLACES, Group, Place, Space
 
 if TYPE_CHECKING:
     from railgauge.plan.load import LoadedPlan
     from railgauge.plan.model import Test
-
-__all__ = [
-    "Case",
-    "ExpandedTest",
-    "Value",
-    "case_key",
-    "expand",
-    "non_default",
-    "parameter_value",
-    "restricted",
-    "varying",
-]
 
 # Beyond this, a plan more likely has a slip in it than a purpose.
 LARGE = 100_000

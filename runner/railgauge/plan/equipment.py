@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,22 +18,13 @@ from pydantic import (
 
 from railgauge.base import units
 from railgauge.plan.fields import Address, Label
-from railgauge.plan.validation import StrictModel, describe
+from railgauge.plan.validation import StrictModel, describe, matching
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LONGEST_WAIT = 300.0
 # What RFC 3414, RFC 3826 and RFC 7860 call them. No RFC has AES with longer keys: they are made as
 # Blumenthal's draft has it or, with -C, as Reeder's, which Cisco and most others use.
 Authentication = Literal["MD5", "SHA", "SHA-224", "SHA-256", "SHA-384", "SHA-512"]
 Privacy = Literal["DES", "AES", "AES-192", "AES-256", "AES-192-C", "AES-256-C"]
-
-
-def _variable(text: str) -> str:
-    if not _VARIABLE.fullmatch(text):
-        raise ValueError(
-            f"{text[:40]!r} is no environment variable's name: write it without '$', as RAIL_AUTH"
-        )
-    return text
 
 
 def _file(text: str) -> str:
@@ -69,13 +59,22 @@ def _settle(value: Any) -> float:
     return wait
 
 
+_Variable = Annotated[
+    str,
+    matching(
+        r"[A-Za-z_][A-Za-z0-9_]{0,99}",
+        "is no environment variable's name: write it without '$', as RAIL_AUTH",
+    ),
+]
+
+
 class KeyPlace(StrictModel):
     """Where a key stands that isn't written here: an environment variable, or a file's first line.
 
     The text of plans and hosts files is stored with every run, so no key may be in it.
     """
 
-    env: Annotated[str, AfterValidator(_variable)] | None = None
+    env: _Variable | None = None
     file: Annotated[str, AfterValidator(_file)] | None = None
 
     @model_validator(mode="after")

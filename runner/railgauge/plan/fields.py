@@ -18,22 +18,14 @@ from pydantic.config import JsonDict
 
 from railgauge.base import units
 from railgauge.base.hostlist import is_hostlist
-from railgauge.plan.validation import Scalar, describe
+from railgauge.plan.validation import Scalar, describe, matching
 
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _HOST_NAME = re.compile(r"(?!.*\.[0-9]+\.?$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252})")
-_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _DESTINATION = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
     r"(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
     r"(?::(?P<port>[0-9]{1,5}))?"
 )
-
-
-def _slug(text: str) -> str:
-    if not _SLUG.fullmatch(text):
-        raise ValueError(f"{text!r} is no plan's name: write letters, digits, '.', '_' and '-'")
-    return text
 
 
 def _label(text: str) -> str:
@@ -70,14 +62,6 @@ def _destination(text: str) -> str:
 def _absolute(text: str) -> str:
     if not text.startswith("/") or not text.isprintable():
         raise ValueError(f"{text[:80]!r} is no absolute folder: write for example /opt/openmpi")
-    return text
-
-
-def _namespace(text: str) -> str:
-    if not _NAMESPACE.fullmatch(text):
-        raise ValueError(
-            f"{text[:80]!r} is no network namespace's name: write it as `ip netns list` shows it"
-        )
     return text
 
 
@@ -159,8 +143,20 @@ OneOrMore = Annotated[
 _Quantity = WithJsonSchema({"type": "string"})
 Rate = Annotated[float | None, BeforeValidator(_rate), _Quantity]
 Time = Annotated[float | None, BeforeValidator(units.parse_time), _Quantity]
-Slug = Annotated[str, AfterValidator(_slug)]
+Slug = Annotated[
+    str,
+    matching(
+        r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}",
+        "is no plan's name: write letters, digits, '.', '_' and '-'",
+    ),
+]
 Address = Annotated[str, AfterValidator(_address)]
 Destination = Annotated[str, AfterValidator(_destination)]
-Namespace = Annotated[str, AfterValidator(_namespace)]
+Namespace = Annotated[
+    str,
+    matching(
+        r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}",
+        "is no network namespace's name: write it as `ip netns list` shows it",
+    ),
+]
 Folder = Annotated[str, AfterValidator(_absolute)]

@@ -78,10 +78,6 @@ def _shares(value: Any) -> Any:
     return value if isinstance(value, dict) else {"default": value}
 
 
-def _names(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
 def _unique(names: list[str]) -> list[str]:
     if not names:
         raise ValueError("the list is empty: name a metric, or leave the key out")
@@ -114,7 +110,10 @@ class Replications(StrictModel):
     metric: Annotated[
         list[str],
         AfterValidator(_unique),
-        BeforeValidator(_names, json_schema_input_type=str | list[str]),
+        BeforeValidator(
+            lambda value: value if isinstance(value, list) else [value],
+            json_schema_input_type=str | list[str],
+        ),
     ] = Field(default=[])
     span: Time | None = None
     budget: Time | None = None

@@ -226,28 +226,6 @@ def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], Collection[
     return _Part(test, all_numbers, wholes)
 
 
-def schedule(
-    tests: Sequence[ExpandedTest],
-    *,
-    machines: Mapping[str, str],
-    concurrency: int,
-    seed: int,
-    finished: Mapping[tuple[str, str], Collection[int]] | None = None,
-    interleaved: bool = False,
-) -> list[Round]:
-    """Return all the rounds that a Schedule has where every case takes its most replications."""
-    lazy = Schedule(
-        tests,
-        machines=machines,
-        concurrency=concurrency,
-        seed=seed,
-        finished=finished,
-        interleaved=interleaved,
-    )
-    with collector_off():
-        return list(lazy.rounds())
-
-
 def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
     """Return the cases that are measured together: the pairs of a group, else each by itself."""
     if not any(map(_is_pair, cases[:1])):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, Protocol, TypeVar, Union, get_args, get_origin
@@ -27,6 +28,18 @@ class StrictModel(BaseModel):
     """Base of the models of files: no unknown keys, no silent conversions, no changes."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def matching(pattern: str, advice: str) -> AfterValidator:
+    """Return a validator of texts that have to fit all of `pattern`; `advice` follows others."""
+    compiled = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not compiled.fullmatch(text):
+            raise ValueError(f"{text[:80]!r} {advice}")
+        return text
+
+    return AfterValidator(check)
 
 
 def _scalar(value: object) -> object:

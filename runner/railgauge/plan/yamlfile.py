@@ -36,6 +36,7 @@ _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "fals
 _UNPRINTABLE = re.compile("[^\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
+_MISALIGNED = "this does not fit the lines above: keys of one mapping begin in one column"
 # What the parser says -> what we say, and whether the mistake begins where its context does.
 _SYNTAX: tuple[tuple[str, str, bool], ...] = (
     (
@@ -54,16 +55,8 @@ _SYNTAX: tuple[tuple[str, str, bool], ...] = (
     ("Unicode character", "an escape stands for no character (\\0 or half of a pair)", True),
     ("escape character", "unknown escape in double quotes: write \\\\ for a backslash", False),
     ("could not find expected ':'", "a key without ':': write 'key: value'", True),
-    (
-        "expected key",
-        "this does not fit the lines above: keys of one mapping begin in one column",
-        False,
-    ),
-    (
-        "expected <block end>",
-        "this does not fit the lines above: keys of one mapping begin in one column",
-        False,
-    ),
+    ("expected key", _MISALIGNED, False),
+    ("expected <block end>", _MISALIGNED, False),
     (
         "expected '-' indicator",
         "this does not fit the list above: each of its items begins with '- ' in one column",

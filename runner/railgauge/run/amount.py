@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from railgauge.base.collector import collector_off
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.load import LoadedPlan
-from railgauge.plan.schedule import schedule
+from railgauge.plan.schedule import Schedule
 from railgauge.plan.wall_time import LaunchTimes, Spanned, estimate
 from railgauge.run.stopping import soonest, spans_of
 
@@ -51,13 +52,15 @@ def _amount(
     spans: Mapping[str, Spanned],
     times: LaunchTimes,
 ) -> Amount:
-    rounds = schedule(
+    lazy = Schedule(
         tests,
         machines={name: host.machine for name, host in loaded.plan.hosts.items()},
         concurrency=loaded.plan.concurrency,
         seed=loaded.plan.seed or 0,
         interleaved=loaded.plan.test_order == "interleaved",
     )
+    with collector_off():
+        rounds = list(lazy.rounds())
     guess = estimate(rounds, times, spans, loaded.plan.concurrency)
     replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
     return Amount(replications, len(rounds), guess.seconds, guess.unknown)

@@ -18,7 +18,7 @@ from railgauge.base.errors import HostUnreachableError
 from railgauge.base.stop_signals import calling_on_signal
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
-from railgauge.engine.observing import Observing
+from railgauge.engine.observing.observe import Observing
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.plan.cases import Case

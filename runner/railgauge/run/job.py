@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.observing import Scene
+from railgauge.engine.observing.scene import Scene
 from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import Catalogue

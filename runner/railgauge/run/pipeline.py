@@ -32,8 +32,9 @@ from railgauge.engine.deploy_mpi import MpiInstallation as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.observing import Observing, Scene
+from railgauge.engine.observing.observe import Observing
 from railgauge.engine.observing.opening import closing, set_scene
+from railgauge.engine.observing.scene import Scene
 from railgauge.engine.watch.watcher import idle
 from railgauge.hosts import facts
 from railgauge.plan.case_names import CaseNames, of_tests

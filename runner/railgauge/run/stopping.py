@@ -20,7 +20,7 @@ from railgauge.plan.model import Test
 from railgauge.plan.replication_rule import Replications, judged_metrics, share_text
 from railgauge.plan.schedule import Dispatch
 from railgauge.plan.wall_time import LaunchTimes, Spanned
-from railgauge.stats import FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.stopping_rule import FEWEST, StopRule, narrow_enough, within_share
 from railgauge.store.records import CaseEnd
 
 if TYPE_CHECKING:

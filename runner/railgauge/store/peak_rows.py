@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, select
 
 from railgauge.base.errors import StoreError
-from railgauge.hosts.peaks import LINK_RATE
+from railgauge.hosts.peaks.peak import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
 from railgauge.store.write import chunks, insert_rows, now, plain_text

@@ -18,9 +18,10 @@ from railgauge.engine.outcome import Launch as Launch
 from railgauge.engine.outcome import Outcome as Outcome
 from railgauge.engine.outcome import PublishedValue as PublishedValue
 from railgauge.engine.outcome import Status as Status
-from railgauge.hosts.peaks import Peak as Peak
+from railgauge.hosts.peaks.peak import Peak as Peak
 from railgauge.plan.cases import Case
-from railgauge.stats import ENDED_LEVEL, Average, average_of
+from railgauge.stats.averages import Average, average_of
+from railgauge.stats.stopping_rule import ENDED_LEVEL
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import MetricDescription

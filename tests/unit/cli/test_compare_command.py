@@ -20,11 +20,6 @@ from railgauge.store import Store
 COMMITS = ("a" * 40, "b" * 40)
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
 def told(database: Path, *arguments: str) -> str:
     done = _invoke(database, *arguments)
     assert done.exit_code == 0, done.output

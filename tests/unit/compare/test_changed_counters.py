@@ -40,11 +40,6 @@ def outcomes(counts: Counts, gauges: Counts = CLOCK, drops: int = 0) -> list[obj
     return found
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
 def changed(database: Path, before: list[object], after: list[object]) -> list[CounterChange]:
     for those in (before, after):
         add_run(database, {1: those})  # type: ignore[dict-item]

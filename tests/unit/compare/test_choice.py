@@ -25,11 +25,6 @@ METRICS = {
 }
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
 def add(
     database: Path,
     cases: Mapping[int, Mapping[str, Sequence[float]]],

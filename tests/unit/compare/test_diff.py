@@ -24,11 +24,6 @@ SWAPPED = Suspicion("swapped", "gw1", "it swapped")
 SLOW = [value * 0.8 for value in FAST]
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
 def add(
     database: Path,
     *values: tuple[Case, Sequence[float]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -346,16 +346,7 @@ def test_a_name_that_would_act_in_a_terminal_does_not(database: Database):
     assert "\x1b" not in database.say(nasty.key)
 
 
-@pytest.fixture
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 def test_the_figure_has_nights_levels_change_points_and_facts(database: Database, tmp_path: Path):
     slower(database)
     out = tmp_path / "new" / "folder"
@@ -375,7 +366,7 @@ def test_the_figure_has_nights_levels_change_points_and_facts(database: Database
     assert all(float(low) <= float(mid) <= float(high) for _, mid, low, high in nights)
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 def test_the_figure_has_provisional_points_dashed_and_others_solid(
     database: Database, tmp_path: Path
 ):
@@ -386,7 +377,7 @@ def test_the_figure_has_provisional_points_dashed_and_others_solid(
     assert "faster, provisional, " in script.read_text()
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 def test_a_share_is_drawn_in_percent(database: Database, tmp_path: Path):
     database.nights([1e9] * 3)
     database.say("gw→hh", "--metric", "loss_rate", "--out", str(tmp_path / "out"))
@@ -395,7 +386,7 @@ def test_a_share_is_drawn_in_percent(database: Database, tmp_path: Path):
     assert {row.split()[1] for row in data.read_text().splitlines() if row[:1].isdigit()} == {"25"}
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 def test_the_figures_script_draws_the_same_again_by_hand(database: Database, tmp_path: Path):
     slower(database)
     database.say("gw→hh", "--out", str(tmp_path / "out"))
@@ -405,7 +396,7 @@ def test_the_figures_script_draws_the_same_again_by_hand(database: Database, tmp
     assert (tmp_path / "out" / f"{name}.svg").read_bytes() == first
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 @pytest.mark.parametrize("levels", [[1e9], [1e9] * 3, [0.0, 1e9], [1e9, 0.8e9] * 8])
 def test_any_history_can_be_drawn(database: Database, tmp_path: Path, levels: list[float]):
     database.nights(levels, suspect=1)
@@ -413,7 +404,7 @@ def test_any_history_can_be_drawn(database: Database, tmp_path: Path, levels: li
     assert len(list((tmp_path / "out").iterdir())) == 3
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 @pytest.mark.parametrize(("nights", "ticks"), [(2, True), (12, False)])
 def test_nights_that_days_would_not_tell_apart_have_their_hours(
     database: Database, tmp_path: Path, nights: int, ticks: bool
@@ -426,7 +417,7 @@ def test_nights_that_days_would_not_tell_apart_have_their_hours(
     assert {bool(text) for text in texts} == {ticks}
 
 
-@pytest.mark.usefixtures("_gnuplot")
+@pytest.mark.usefixtures("gnuplot")
 def test_a_name_in_a_figure_is_text_and_nothing_else(database: Database, tmp_path: Path):
     nasty = case(link="a`touch b`'\"@<x>")
     for level in [1e9] * 8 + [0.8e9] * 8:

@@ -94,11 +94,6 @@ def add(database: Path, *tests: str, lanes: Sequence[int] = (1,), only: bool = F
     return run
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
 def sizes(database: Path, first: Sequence[int], second: Sequence[int]) -> dict[str, list[int]]:
     compared = verdict(database, first, second).comparison
     return {each.test: [side.n for side in each.sides] for each in compared.results}

@@ -13,9 +13,9 @@ from tests.support.watch_samples import log, ready
 from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.observing import Observing, Scene
 from railgauge.engine.observing.judging import judged
-from railgauge.engine.observing.scene import TrafficWay
+from railgauge.engine.observing.observe import Observing
+from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.watch.watcher import Watcher

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from railgauge.base.systemlog import Phase, Suspicion, SystemLog
 from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.plan.cases import Case, Value, case_key
-from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue import Catalogue
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
@@ -27,17 +27,6 @@ MOMENT = 1_795_260_000.25  # 2026-11-21T11:20:00.25Z
 RUN = NewRun("fabric", "railgauge: 1\n", "/", "", False, 0, "gw0", "0.1.0", "feed", {})
 SETTINGS: dict[str, Value] = {"sndbuf": 425984, "rcvbuf": 425984, "tos": 8}
 CARDS = {"nic.eth0.mtu": "1500", "nic.eth0.slot": "0000:00:03.0", "nic.veth1.mtu": "1500"}
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "railgauge.db")) as opened:
-        yield opened
 
 
 def tree(folder: Path) -> dict[str, str]:

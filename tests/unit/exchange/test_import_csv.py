@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,7 +21,7 @@ from railgauge.exchange.importing.csv_mapping import (
 )
 from railgauge.exchange.importing.imported_hosts import read_imported_hosts
 from railgauge.exchange.importing.result import ImportResult
-from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue import Catalogue
 from railgauge.store import Store
 from railgauge.store.records import PublishedValue
 
@@ -32,17 +32,6 @@ MAPPING = CsvMapping(
     fixed={"mode": "stream"},
     link="link",
 )
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "railgauge.db")) as opened:
-        yield opened
 
 
 class Importer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +18,6 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.store import Store
 
 TOOLS = FIXTURES / "tools"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "railgauge.db")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
 
 
 def values(store: Store, result: ImportResult, metric: str) -> dict[str, list[float]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.facts_samples import facts_of
 
-from railgauge.hosts.peaks import Peak, missing_peak_reason
-from railgauge.hosts.peaks.host_peaks import host_peaks, link_peak
+from railgauge.hosts.peaks.host_peaks import host_peaks, link_peak, missing_peak_reason
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.declared_peaks import RESOURCES, ByteRate, Peaks, Time
 
 # AMD's data sheet of the EPYC 7543: 32 cores, 3.7 GHz at most, eight channels of DDR4-3200 which

@@ -19,7 +19,7 @@ from railgauge.plan.case_names import CaseNames, of_tests
 from railgauge.plan.cases import Case, case_key, expand
 from railgauge.plan.catalogue import Catalogue, EngineInfo, ParameterInfo, load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
-from railgauge.plan.schedule import Dispatch, Round, dispatch_name, schedule
+from railgauge.plan.schedule import Dispatch, Round, Schedule, dispatch_name
 
 HEAD = """\
 railgauge: 1
@@ -50,7 +50,11 @@ def mistakes(*tests: str, head: str = HEAD) -> list[str]:
 
 def rounds(plan: LoadedPlan, concurrency: int = 1, done: dict | None = None) -> list[Round]:  # type: ignore[type-arg]
     machines = {name: host.machine for name, host in plan.plan.hosts.items()}
-    return schedule(expand(plan), machines=machines, concurrency=concurrency, seed=1, finished=done)
+    return list(
+        Schedule(
+            expand(plan), machines=machines, concurrency=concurrency, seed=1, finished=done
+        ).rounds()
+    )
 
 
 BARRIER = "{name: t, engine: mpi, groups: [three], set: {mode: barrier}, replications: 2}"

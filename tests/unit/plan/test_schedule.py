@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Value
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Round, schedule
+from railgauge.plan.schedule import Round, Schedule
 
 ORDERS = ["sequential", "interleaved", "random"]
 
@@ -41,13 +41,15 @@ def arranged(  # type: ignore[no-untyped-def]
     hosts = {
         host for test in tests for case in test.cases for host in (case.client, case.server) if host
     }
-    return schedule(
-        tests,
-        machines={h: h for h in hosts},
-        concurrency=concurrency,
-        seed=seed,
-        finished=done,
-        interleaved=interleaved,
+    return list(
+        Schedule(
+            tests,
+            machines={h: h for h in hosts},
+            concurrency=concurrency,
+            seed=seed,
+            finished=done,
+            interleaved=interleaved,
+        ).rounds()
     )
 
 
@@ -112,7 +114,9 @@ def test_disjoint_links_share_a_round_and_others_do_not() -> None:
 
 def test_two_hosts_on_one_machine_never_share_a_round() -> None:
     test = expanded([("a", None), ("b", None), ("c", None)])
-    rounds = schedule([test], machines={"a": "m", "b": "m", "c": "n"}, concurrency=9, seed=0)
+    rounds = list(
+        Schedule([test], machines={"a": "m", "b": "m", "c": "n"}, concurrency=9, seed=0).rounds()
+    )
     assert keys(rounds) == ["0/1 2/1", "1/1"]
 
 

@@ -18,7 +18,7 @@ from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
-from railgauge.stats import difference_interval, ratio_interval
+from railgauge.stats.pair_interval import difference_interval, ratio_interval
 from railgauge.store.records import Series
 
 _PLAIN = {"metric": "throughput", "statistic": "mean", "unit": "Mbit/s", "label": "Rate"}

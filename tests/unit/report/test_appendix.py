@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,12 +41,6 @@ _FACTS = {
     "peer_interfaces": "eth0.100",
     "engine_iperf3": "iperf 3.12",
 }
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
 
 
 def _case(engine: str, **parameters: Value) -> Case:
@@ -245,14 +237,13 @@ def test_facts_that_changed_before_a_run_went_on_are_named(store: Store) -> None
     )
 
 
+@pytest.mark.usefixtures("latex")
 def test_the_command_adds_it_to_page_text_and_latex_and_pdflatex_sets_it(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
+    store: Store, tmp_path: Path
 ) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
     _measured(store)
     out = tmp_path / "out"
-    database = str(tmp_path / "r.db")
+    database = str(tmp_path / "railgauge.db")
     done = CliRunner().invoke(cli, ["report", "--db", database, "--appendix", "--out", str(out)])
     assert done.exit_code == 0, done.output
     (fragment,) = out.glob("*-appendix.tex")
@@ -297,11 +288,10 @@ def _ran_congestion_controls(store: Store) -> int:
     return run
 
 
+@pytest.mark.usefixtures("latex")
 def test_the_printed_appendix_tells_which_cases_ran_which_congestion_control(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
+    store: Store, tmp_path: Path
 ) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
     out = tmp_path / "out"
     options = ReportOptions(appendix=True)
     run = _ran_congestion_controls(store)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from tests.support.latex_lab import pages_of
 from tests.support.report_data import series
 
 from railgauge.base.errors import FileProblems
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
@@ -23,7 +21,8 @@ from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
-from railgauge.stats import ratio_interval, summarise
+from railgauge.stats.pair_interval import ratio_interval
+from railgauge.stats.summary import summarise
 
 _VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]
 
@@ -139,21 +138,15 @@ def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts()
     assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
 
 
-def test_both_are_set_by_latex(tmp_path: Path, require: Callable[[object, str], None]) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
+@pytest.mark.usefixtures("latex")
+def test_both_are_set_by_latex(tmp_path: Path) -> None:
     table = _table(*_VALUES, beside="stdev")
     assert "100.2 ± 1.3" in render_text(table)
     (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
     page = Page("r", "R", (), Details("Runs", (), ()), (), ())
     document = render_latex_document(page, [ReportPart(table=table)])
     (tmp_path / "r.tex").write_text(document, encoding="utf-8")
-    for command in (
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "r.tex"],
-        ["pdftotext", "-layout", "r.pdf", "r.txt"],
-    ):
-        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=True)
-    assert "100.2 ± 1.3" in (tmp_path / "r.txt").read_text(encoding="utf-8")
+    assert "100.2 ± 1.3" in pages_of(tmp_path, "r")
 
 
 @pytest.mark.parametrize(

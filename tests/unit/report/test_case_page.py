@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
-import pytest
 from tests.support.log_samples import system_log
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
@@ -71,12 +70,6 @@ def _store_run(
             store.add(number, test, cases[size].key, one, launch)
     store.finish_run(number, "complete")
     return number
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
 
 
 def _write(store: Store, run: int, out: Path, most: int = 200) -> dict[str, str]:

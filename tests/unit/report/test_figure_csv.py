@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,12 @@ from tests.support.figure_data import MIDNIGHT
 from tests.support.report_data import store_traces, trace
 from tests.support.series_samples import store_series, tcp_series, udp_series
 
-from railgauge.base.errors import EnvironmentFailedError
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.kinds import KINDS
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
@@ -32,19 +29,7 @@ _ON_AXES = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _solved(store: Store) -> int:

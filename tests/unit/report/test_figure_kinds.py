@@ -6,7 +6,7 @@ import csv
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.support.figure_data import FAILED, MIDNIGHT, store_values
+from tests.support.latex_lab import typeset
 
-from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
@@ -39,19 +40,7 @@ _EVERY = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 @pytest.fixture
@@ -459,23 +448,16 @@ def test_the_same_bytes_come_twice_and_from_gnuplot_by_hand(
 
 
 @pytest.mark.parametrize("kind", list(_EVERY))
+@pytest.mark.usefixtures("latex")
 def test_hostile_names_show_as_text_in_every_kind(
-    store: Store, draw: Callable[..., Path], kind: str, require: Callable[[object, str], None]
+    store: Store, draw: Callable[..., Path], kind: str
 ) -> None:
     run = store_values(store, {(f"{_NASTY}→b", 1460): _TEN, ("a→b\n\u202e", 1460): _TEN})
     out = draw(run, figure=_EVERY[kind], title=_NASTY)
     assert "<script>alert" not in (out / "index.html").read_text(encoding="utf-8")
     assert any("<script>alert(1)" in text for text in _texts(out))
     assert "\u202e" not in "".join(_texts(out))
-    require(shutil.which("pdflatex"), "pdflatex")
-    compiled = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
-        cwd=out,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
+    typeset(out, "night")
 
 
 def test_long_names_that_differ_at_their_ends_stay_different_on_an_axis(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.support.figure_data import MIDNIGHT, store_values
 
-from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.figures.figure import Content
 from railgauge.report.figures.figures import build_figures
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.plotfile import draw
 from railgauge.store import Store
 
@@ -24,19 +22,8 @@ _TEN = [1e9, 1.1e9, 1.2e9, 1.3e9, 1.4e9, 1.5e9, 1.6e9, 1.7e9, 1.8e9, 1.9e9]
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
-
-
-@pytest.fixture
-def drawn(store: Store, require: Callable[[object, str], None]) -> Callable[..., Content]:
+def drawn(store: Store, gnuplot: None) -> Callable[..., Content]:
     """Return a function that draws a figure of runs and returns what was drawn."""
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
 
     def made(*runs: int, figure: str) -> Content:
         text = "{railgauge_report: 1, name: r, title: R, figures: [{name: fig, title: T, "

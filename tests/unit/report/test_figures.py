@@ -6,13 +6,13 @@ import csv
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.support.latex_lab import pages_of, typeset
 from tests.support.report_data import series, store_traces, trace
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -38,19 +38,7 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b} 'q' "d" `date` @x"""
 
 
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _write(store: Store, run: int, out: Path, figure: str, title: str = "Arrivals") -> list[str]:
@@ -334,9 +322,8 @@ def test_the_same_database_gives_the_same_bytes_and_so_does_gnuplot_by_hand(
         assert (hand / name).read_bytes() == (first / name).read_bytes()
 
 
-def test_whatever_a_name_holds_shows_as_text_everywhere(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
-) -> None:
+@pytest.mark.usefixtures("latex")
+def test_whatever_a_name_holds_shows_as_text_everywhere(store: Store, tmp_path: Path) -> None:
     names = (f"{_NASTY}→b", "a→b")
     run = store_traces(store, {(name, 0.0): [trace({10: 5}, sent=50)] for name in names})
     out = tmp_path / "out"
@@ -345,19 +332,7 @@ def test_whatever_a_name_holds_shows_as_text_everywhere(
     assert page.count("<script") == 1, "the page's own"
     root = ElementTree.parse(out / "fig.svg").getroot()
     assert any(_NASTY in "".join(text.itertext()) for text in root.iter(f"{_SVG}text"))
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
-    compiled = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
-        cwd=out,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
-    text = subprocess.run(
-        ["pdftotext", "-layout", "night.pdf", "-"], cwd=out, capture_output=True, check=True
-    ).stdout.decode()
+    text = pages_of(out, "night")
     assert "<script>alert(1)</script>" in text
     assert "Relative receive time (µs)" in text.replace("μ", "µ")
 
@@ -432,17 +407,8 @@ def test_gnuplot_is_found_by_a_relative_path_and_needs_a_folder_for_its_files(
         run_gnuplot(find_gnuplot(), script, {"out": "1"})
 
 
-def test_a_document_of_many_figures_compiles(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
-) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
+@pytest.mark.usefixtures("latex")
+def test_a_document_of_many_figures_compiles(store: Store, tmp_path: Path) -> None:
     run = store_traces(store, {("a→b", wait * 1e-6): [trace({3: 2}, sent=9)] for wait in range(55)})
     _write(store, run, tmp_path / "out", "kind: arrival, each: [wait]")
-    compiled = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
-        cwd=tmp_path / "out",
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
+    typeset(tmp_path / "out", "night")

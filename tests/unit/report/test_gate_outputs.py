@@ -54,11 +54,6 @@ def assert_valid(element: ElementTree.Element) -> None:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
-@pytest.fixture
 def mixed(database: Path) -> Verdict:
     """A slower case, a failed one, one of too few values, one as before and one that is gone."""
     for seed in (3, 4, 5):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,10 +11,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
 
 from railgauge.base.assets import folder
-from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
@@ -25,7 +23,6 @@ from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.colours import colours
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -33,19 +30,7 @@ _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b} 'q' "d" `date` @x"""
 _KIND = "kind: heatmap, y: {metric: throughput, unit: Gbit/s}"
 
 
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _write(
@@ -282,8 +267,9 @@ def test_the_same_database_gives_the_same_bytes_and_numbers(store: Store, tmp_pa
     assert (rows[0]["client_host"], rows[0]["server_host"]) == ("n01", "n02")
 
 
+@pytest.mark.usefixtures("latex")
 def test_whatever_hosts_are_called_shows_as_text_in_page_and_pdf(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
+    store: Store, tmp_path: Path
 ) -> None:
     names = [_NASTY, "ünï", "gw1.some.long.domain.example.org"]
     out = _write(
@@ -295,19 +281,7 @@ def test_whatever_hosts_are_called_shows_as_text_in_page_and_pdf(
     texts = ["".join(text.itertext()) for text in root.iter(f"{_SVG}text")]
     assert texts.count(f"{_NASTY[:21]}…{_NASTY[-10:]}") == 2
     assert texts.count("ünï") == 2
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
-    compiled = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
-        cwd=out,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
-    text = subprocess.run(
-        ["pdftotext", "-layout", "night.pdf", "-"], cwd=out, capture_output=True, check=True
-    ).stdout.decode()
+    text = pages_of(out, "night")
     assert "gw1.some.long.domain.example.org" in text
     assert "dark is worse" in text
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support.latex_lab import pages_of
 from tests.support.report_data import reference_table, series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
@@ -57,31 +56,14 @@ def _page(title: str, fact: str = "") -> Page:
 
 
 @pytest.fixture
-def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[..., str]:
+def typeset(tmp_path: Path, latex: None) -> Callable[..., str]:
     """Compile a document with one table; return the text of its pages."""
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
 
     def compiled(table: Table, title: str = "Report", fact: str = "") -> str:
         (tmp_path / "t.tex").write_text(render_latex(table), encoding="utf-8")
         document = render_latex_document(_page(title, fact), [ReportPart(table=table)])
         (tmp_path / "report.tex").write_text(document, encoding="utf-8")
-        run = subprocess.run(
-            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"],
-            cwd=tmp_path,
-            capture_output=True,
-            timeout=120,
-            check=False,
-        )
-        assert run.returncode == 0, run.stdout.decode(errors="replace")[-2000:]
-        text = subprocess.run(
-            ["pdftotext", "-layout", "report.pdf", "-"],
-            cwd=tmp_path,
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
-        return text.stdout.decode()
+        return pages_of(tmp_path, "report")
 
     return compiled
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import string
-import subprocess
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.latex_lab import run
+from tests.support.latex_lab import typeset as run_latex
 from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
@@ -86,28 +86,19 @@ def _shown(text: str) -> str:
 
 
 @pytest.fixture
-def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[..., str]:
+def typeset(tmp_path: Path, latex: None) -> Callable[..., str]:
     """Compile files, of which `main` is the document; return the text of its pages."""
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
 
     def compiled(files: dict[str, str], main: str = "r") -> str:
         for name, content in files.items():
             (tmp_path / name).write_text(content, encoding="utf-8")
-        said = _run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", main], tmp_path)
+        said = run_latex(tmp_path, main)
         for width in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", said):
             # What the eye doesn't see.
             assert float(width) < 12, said
-        return _run(["pdftotext", "-layout", f"{main}.pdf", "-"], tmp_path)
+        return run(["pdftotext", "-layout", f"{main}.pdf", "-"], tmp_path)
 
     return compiled
-
-
-def _run(command: Sequence[str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
-    said = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, said[-2000:]
-    return said
 
 
 def _squeezed(text: str) -> str:

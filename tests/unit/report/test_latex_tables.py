@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,10 +17,8 @@ _MEDIAN = CellSpec(metric="throughput", unit="Mbit/s", digits=2, statistic="medi
 
 
 @pytest.fixture
-def typeset(tmp_path: Path, require: Callable[[object, str], None]) -> Callable[..., str]:
+def typeset(tmp_path: Path, latex: None) -> Callable[..., str]:
     """Compile a table alone; return the text of its pages."""
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
 
     def compiled(latex: str) -> str:
         (tmp_path / "t.tex").write_text(latex, encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,6 @@ from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
 _RUN = NewRun("fabric", "text", "/home/me", "", False, 7, "ctl", "0.1.0", "ab12", {})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "railgauge.db")) as opened:
-        yield opened
 
 
 def _case(datagram: int = 1460, server: str = "hh1") -> Case:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import csv
-import shutil
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.latex_lab import typeset
 from tests.support.store_samples import MOMENT, RUN
 
-from railgauge.base.errors import EnvironmentFailedError
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase
 
@@ -55,13 +51,8 @@ def _case(engine: str, threads: int) -> Case:
 
 
 @pytest.fixture
-def report(tmp_path: Path, require: Callable[[object, str], None]) -> Path:
+def report(tmp_path: Path, gnuplot: None) -> Path:
     """The folder of a report with its figure."""
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
     ours = [PlannedCase("ours", _case("own", threads), 6) for threads in _RATES]
     reason = "theirs isn't on here"
     theirs = [PlannedCase("theirs", _case("theirs", threads), 6, reason) for threads in (1, 2)]
@@ -121,16 +112,7 @@ def test_the_csv_file_tells_why_beside_each_number(report: Path) -> None:
     assert [row["peak"] for row in rows[:4]] == ["", "", "48000000000.0", "48000000000.0"]
 
 
-def test_the_document_compiles_with_its_figure(
-    report: Path, require: Callable[[object, str], None]
-) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "machine.tex"],
-        cwd=report,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+@pytest.mark.usefixtures("latex")
+def test_the_document_compiles_with_its_figure(report: Path) -> None:
+    typeset(report, "machine")
     assert "Operation rate (Gop/s)" in (report / "scaling-picture.tex").read_text(encoding="utf-8")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from tests.support.log_samples import system_log
 
 from railgauge.plan.cases import Case, case_key
@@ -15,12 +13,6 @@ from railgauge.report.pages.contents import Details
 from railgauge.report.pages.metric_definitions import clock_table, metric_tables
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, StoredRun
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
 
 
 def _rows(table: Details) -> dict[str, str]:

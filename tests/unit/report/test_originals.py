@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from tests.support.hpcbench_samples import SAMPLES
+from tests.support.latex_lab import typeset
 from tests.support.report_data import store_traces, trace
 from tests.support.zc_samples import ZC, ZC_CHUNK, store_zc, store_zc_chunks
 
 from railgauge.base.assets import folder
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
-from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue import Catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.store import Store
-
-
-@pytest.fixture(scope="module")
-def catalogue() -> Catalogue:
-    return load_catalogue()
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "railgauge.db")) as opened:
-        yield opened
 
 
 class Reported:
@@ -179,22 +167,11 @@ def test_system_logs_are_hpcbenchs_tables(store, catalogue, report, side, ending
 
 
 @pytest.mark.parametrize("definition", ["hpcbench-stream", "hpcbench-system-log"])
-def test_their_wide_tables_fit_a_page(
-    store, catalogue, report, require: Callable[[object, str], None], definition
-):
-    require(shutil.which("pdflatex"), "pdflatex")
+@pytest.mark.usefixtures("latex")
+def test_their_wide_tables_fit_a_page(store, catalogue, report, definition):
     run = import_hpcbench(store, [SAMPLES / "system_log" / "output"], catalogue=catalogue).run
     folder = report(definition, [run]).folder
-    done = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{definition}.tex"],
-        cwd=folder,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    log = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, log[-2000:]
-    assert "Overfull" not in log
+    assert "Overfull" not in typeset(folder, definition)
 
 
 def test_the_cpu_table_is_zcs(store, report):

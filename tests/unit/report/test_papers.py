@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from tests.support.latex_lab import typeset
 from tests.support.paper_list import PAGE, with_list
 from tests.support.plan_data import store_plan
 
@@ -45,23 +45,10 @@ def lines_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def compiled(out: Path, name: str, require: Callable[[object, str], None]) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    run = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"],
-        cwd=out,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    log = run.stdout.decode(errors="replace")
-    assert run.returncode == 0, log[-2000:]
-    assert "Overfull" not in log
-
-
+@pytest.mark.usefixtures("latex")
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
-    name: str, tmp_path: Path, require: Callable[[object, str], None]
+    name: str, tmp_path: Path
 ) -> None:
     loaded = load_paper(PAPERS[name], load_catalogue())
     with Store.open(str(tmp_path / "railgauge.db")) as store:
@@ -77,7 +64,7 @@ def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
         assert first[made]
     for item in loaded.paper.items:
         assert any(re.fullmatch(rf"{item.name}(-.*)?\.csv", file) for file in first), item.name
-    compiled(tmp_path / "a", name, require)
+    assert "Overfull" not in typeset(tmp_path / "a", name)
 
 
 @pytest.mark.parametrize("name", PAPERS)

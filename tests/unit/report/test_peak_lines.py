@@ -9,7 +9,7 @@ import pytest
 from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.base.errors import FileProblems, InputError
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,12 +33,6 @@ figures:
      y: {metric: throughput, unit: Gbit/s, title: 'TITLE'}}
   - {name: seen, title: Arrivals, kind: arrival, each: [wait]}
 """
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from tests.support.report_data import series
 
 from railgauge.base.errors import InputError
-from railgauge.hosts.peaks import Peak
 from railgauge.hosts.peaks.host_peaks import link_peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_text

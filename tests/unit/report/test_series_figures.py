@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,32 +15,18 @@ from tests.support.series_samples import (
     udp_series,
 )
 
-from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import InputError
 from railgauge.base.intervals import Intervals
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.kinds.interval_series import RTT, THROUGHPUT
 from railgauge.report.pages.case.series_timelines import series_timelines
 from railgauge.store import Store
 
-
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _draw(store: Store, run: int, out: Path, *kinds: str) -> tuple[list[list[str]], str]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
-import subprocess
-from collections.abc import Callable
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.support import FIXTURES
+from tests.support.latex_lab import pages_of
 
 from railgauge.base.assets import folder
 from railgauge.exchange.importing.csv_import import import_csv
@@ -169,28 +167,10 @@ def test_latex_has_the_papers_digits(paper: Paper, report: Path) -> None:
     assert _filled(rows) == _expected(paper)
 
 
-def test_pdflatex_sets_the_papers_digits(
-    paper: Paper, report: Path, require: Callable[[object, str], None]
-) -> None:
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
-    run = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{paper.spec}.tex"],
-        cwd=report,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    log = run.stdout.decode(errors="replace")
-    assert run.returncode == 0, log[-2000:]
-    assert "Overfull" not in log
-    pages = subprocess.run(
-        ["pdftotext", "-layout", f"{paper.spec}.pdf", "-"],
-        cwd=report,
-        capture_output=True,
-        timeout=60,
-        check=True,
-    ).stdout.decode()
+@pytest.mark.usefixtures("latex")
+def test_pdflatex_sets_the_papers_digits(paper: Paper, report: Path) -> None:
+    pages = pages_of(report, paper.spec)
+    assert "Overfull" not in (report / f"{paper.spec}.log").read_text(errors="replace")
     # A merged label stands beside the middle one of its rows.
     rows = [line.split() for line in pages.splitlines() if "gw→" in line]
     assert [row[-5:] for row in rows] == [row[1:] for row in _expected(paper)]

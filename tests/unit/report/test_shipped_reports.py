@@ -10,8 +10,8 @@ from tests.support.report_data import series
 
 from railgauge.base.assets import folder
 from railgauge.base.derived import derived_metrics
-from railgauge.hosts.peaks import Peak
 from railgauge.hosts.peaks.host_peaks import host_peaks
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import EngineInfo, load_catalogue
 from railgauge.plan.declared_peaks import RESOURCES

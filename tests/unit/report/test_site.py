@@ -28,11 +28,6 @@ HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "railgauge.db"
-
-
-@pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "site"
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
 from tests.support.report_data import store_traces, trace
 
@@ -27,12 +25,6 @@ from railgauge.report.tables.slow_nodes import build_listings
 from railgauge.store import Store
 
 _NASTY = """<script>alert(1)</script> % _ \\ & # $x^2$ {b}"""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
 
 
 def _write(store: Store, runs: list[int], out: Path, more: str = "unit: Gbit/s") -> Path:
@@ -258,28 +250,15 @@ def test_what_can_not_be_judged_is_refused(store: Store, tmp_path: Path) -> None
         _write(store, [udp], tmp_path / "out", "select: {engine: tcp}")
 
 
-def test_names_show_as_text_and_the_document_compiles(
-    store: Store, tmp_path: Path, require: Callable[[object, str], None]
-) -> None:
+@pytest.mark.usefixtures("latex")
+def test_names_show_as_text_and_the_document_compiles(store: Store, tmp_path: Path) -> None:
     values = rates(4)
     values[0] *= 0.5
     run = store_matrix(store, values, hosts=[_NASTY, "=b", "ünï", "d"])
     out = _write(store, [run], tmp_path / "out")
     assert _rows(out)[0]["host"] == _NASTY
     assert "<script>alert" not in (out / "index.html").read_text(encoding="utf-8")
-    require(shutil.which("pdflatex"), "pdflatex")
-    require(shutil.which("pdftotext"), "pdftotext")
-    compiled = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "night.tex"],
-        cwd=out,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert compiled.returncode == 0, compiled.stdout.decode(errors="replace")[-2000:]
-    text = subprocess.run(
-        ["pdftotext", "-layout", "night.pdf", "-"], cwd=out, capture_output=True, check=True
-    ).stdout.decode()
+    text = pages_of(out, "night")
     assert "as client" in text
 
 

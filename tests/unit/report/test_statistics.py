@@ -30,7 +30,8 @@ from railgauge.report.tables.selection import make_axes
 from railgauge.report.tables.slow_nodes import build_listings
 from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
-from railgauge.stats import median_interval, summarise
+from railgauge.stats.interval import median_interval
+from railgauge.stats.summary import summarise
 from railgauge.store import Store
 from railgauge.store.records import Series
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.support.report_data import store_traces, trace
 
-from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import InputError
 from railgauge.base.trace import Trace, encode
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
@@ -20,7 +20,6 @@ from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
-from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
@@ -31,19 +30,7 @@ _ARRIVED = [0, 1, 3, 4, 5, 6]
 _TRIPS = [12_000, 11_000, 90_000, 12_000, 13_000]
 
 
-@pytest.fixture(autouse=True)
-def _gnuplot(require: Callable[[object, str], None]) -> None:
-    try:
-        found = bool(find_gnuplot())
-    except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(str(tmp_path / "r.db")) as opened:
-        yield opened
+pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _stream(clock: str = "monotonic") -> Trace:

@@ -17,7 +17,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Dispatch, extent, schedule
+from railgauge.plan.schedule import Dispatch, Schedule, extent
 from railgauge.run.execution import Execution, Namer, Setting, Totals
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -65,11 +65,13 @@ class Diary:
 
 def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Diary]:
     """Measure all pairs of hosts, of which some die at the given one of their programs."""
-    rounds = schedule(
-        [ExpandedTest(TEST, CASES)],
-        machines={name: name for name in HOSTS},
-        concurrency=len(HOSTS) // 2,
-        seed=1,
+    rounds = list(
+        Schedule(
+            [ExpandedTest(TEST, CASES)],
+            machines={name: name for name in HOSTS},
+            concurrency=len(HOSTS) // 2,
+            seed=1,
+        ).rounds()
     )
     assert len(rounds) == len(HOSTS) - 1
     sites = {

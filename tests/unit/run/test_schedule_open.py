@@ -12,7 +12,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Value, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Dispatch, Schedule, extent, schedule
+from railgauge.plan.schedule import Dispatch, Schedule, extent
 from railgauge.run.stopping import Judge, rules_of
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase
@@ -188,7 +188,9 @@ def test_who_goes_on_is_not_in_another_order_for_those_who_ended() -> None:
     every = {
         d.case.key: n
         for n, (d,) in enumerate(
-            schedule([test], machines={"a": "a", "b": "b"}, concurrency=1, seed=3)[-12:]
+            list(Schedule([test], machines={"a": "a", "b": "b"}, concurrency=1, seed=3).rounds())[
+                -12:
+            ]
         )
     }
     share = {case.key: (0.0 if index % 2 else 0.5) for index, case in enumerate(test.cases)}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from railgauge.stats import summarise
+from railgauge.stats.summary import summarise
 
 _VALUES = st.lists(
     st.floats(min_value=-1e15, max_value=1e15, allow_subnormal=False), min_size=1, max_size=50

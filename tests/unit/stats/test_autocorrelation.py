@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from railgauge.stats import autocorrelation
+from railgauge.stats.autocorrelation import autocorrelation
 
 _Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 _INDEPENDENT: dict[str, _Draw] = {

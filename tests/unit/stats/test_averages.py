@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from railgauge.base.assets import folder
-from railgauge.stats import MetricKind, average_of, summarise
+from railgauge.stats.averages import MetricKind, average_of
+from railgauge.stats.summary import summarise
 
 
 @pytest.mark.parametrize("unit", ["s", "us", "B", "MiB", "J", "s/op"])

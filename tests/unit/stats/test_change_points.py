@@ -10,7 +10,7 @@ import pytest
 import ruptures
 from numpy.typing import NDArray
 
-from railgauge.stats import ChangePoint, change_points
+from railgauge.stats.change_points import ChangePoint, change_points
 
 Values = NDArray[np.float64]
 _Draw = Callable[[np.random.Generator, int], Values]

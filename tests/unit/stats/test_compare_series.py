@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.comparison_samples import autocorrelated, compared, drifting_much, normal
 
-from railgauge.stats import Side, compare_all
+from railgauge.stats.series_changes import Side, compare_all
 
 
 def draw(*shape, seed=1):

@@ -21,7 +21,7 @@ from tests.support.comparison_samples import (
     sticky_modes,
 )
 
-from railgauge.stats import Side, compare_all
+from railgauge.stats.series_changes import Side, compare_all
 
 _KINDS = [
     normal,

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.stats import benjamini_hochberg, rank_test
 from railgauge.stats.between_runs import Variances, moderated, scatter
 from railgauge.stats.dependence import variance_factors
 from railgauge.stats.hodges_lehmann import shifts
-from railgauge.stats.rank_test import rank_tests
+from railgauge.stats.multiple import benjamini_hochberg
+from railgauge.stats.rank_test import rank_test, rank_tests
 from railgauge.stats.resolution import step_of
 from railgauge.stats.spread import robust_spread
 

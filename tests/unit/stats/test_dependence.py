@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from railgauge.stats import autocorrelation, shared_autocorrelation
+from railgauge.stats.autocorrelation import autocorrelation
+from railgauge.stats.dependence import shared_autocorrelation
 
 
 def _following(cases: int, n: int, rho: float, seed: int) -> list[NDArray[np.float64]]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.stats import rank_test
+from railgauge.stats.rank_test import rank_test
 
 _FEW = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=5)
 

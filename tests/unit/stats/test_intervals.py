@@ -10,13 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from railgauge.stats import (
-    Interval,
-    harmonic_interval,
-    mean_interval,
-    median_interval,
-    summarise,
-)
+from railgauge.stats.interval import Interval, harmonic_interval, mean_interval, median_interval
+from railgauge.stats.summary import summarise
 
 _ANY = st.floats(allow_nan=False, allow_infinity=False)
 _SERIES = st.lists(_ANY, min_size=6, max_size=60)

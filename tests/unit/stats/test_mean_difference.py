@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from railgauge.stats import Interval, SampleMean, mean_difference_interval
+from railgauge.stats.interval import Interval
+from railgauge.stats.mean_difference import SampleMean, mean_difference_interval
 
 
 def sample(values: list[float]) -> SampleMean:

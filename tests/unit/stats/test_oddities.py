@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from railgauge.stats import autocorrelation, oddities, trend, two_groups
+from railgauge.stats.autocorrelation import autocorrelation
+from railgauge.stats.oddities import oddities
+from railgauge.stats.trend import trend
+from railgauge.stats.two_groups import two_groups
 
 
 def test_many_series_at_once_give_what_each_gives_alone() -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.stats import outliers, summarise
+from railgauge.stats.outliers import outliers
+from railgauge.stats.summary import summarise
 
 _ANY = st.floats(allow_nan=False, allow_infinity=False)
 

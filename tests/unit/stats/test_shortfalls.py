@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from railgauge.stats import Shortfalls, find_shortfalls
+from railgauge.stats.shortfalls import Shortfalls, find_shortfalls
 
 Matrix = NDArray[np.float64]
 FAST, BETWEEN = 1e10, 5e9

@@ -12,16 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from railgauge.stats import (
-    ENDED_LEVEL,
-    FEWEST,
-    StopRule,
-    mean_interval,
-    median_interval,
-    narrow_enough,
-    trend,
-    within_share,
-)
+from railgauge.stats.interval import mean_interval, median_interval
+from railgauge.stats.stopping_rule import ENDED_LEVEL, FEWEST, StopRule, narrow_enough, within_share
+from railgauge.stats.trend import trend
 
 _Floats = NDArray[np.float64]
 _Draw = Callable[[np.random.Generator, int], _Floats]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from railgauge.stats import summaries, summarise
 from railgauge.stats.dependence import stacked
+from railgauge.stats.summaries import summaries
+from railgauge.stats.summary import summarise
 from railgauge.stats.sums import row_sums
 
 _SEED = 20261121

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from railgauge.stats import trend
+from railgauge.stats.trend import trend
 
 
 def test_a_trend_is_the_rank_correlation_with_the_order() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from railgauge.stats import TwoGroups, two_groups
+from railgauge.stats.two_groups import TwoGroups, two_groups
 
 _SERIES = 2000
 _Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]

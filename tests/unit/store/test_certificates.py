@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from tests.support.copy_samples import CERTIFICATE
 
 from railgauge.store import Store
@@ -25,12 +23,6 @@ SECOND = replace(
     peer_clock_source="hpet",
     peer_load=1.5,
 )
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as store:
-        yield store
 
 
 def test_certificates_come_back_as_they_were_by_the_time_they_were_made(store: Store) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from sqlalchemy import text
 from tests.support.store_samples import METRICS, MOMENT, RUN, case, failed, measured, planned
 
@@ -15,12 +13,6 @@ from railgauge.store import Store
 from railgauge.store.records import Launch
 
 _CLIENT = {"sndbuf": 425984, "clock_offset": -1.5e-06, "congestion": "cubic", "nodelay": True}
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as store:
-        yield store
 
 
 def _rows(store: Store, query: str, **values: object) -> list[tuple[Any, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,6 @@ from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
 RULE = "ci95(median) <= 1% of throughput"
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as store:
-        yield store
 
 
 def night(store: Store, *outcomes: Outcome, run: NewRun = RUN, test: str = "stream") -> int:
@@ -164,7 +157,7 @@ def test_the_change_that_matters_is_kept_with_the_run(store: Store) -> None:
 
 
 def test_history_reads_nothing_of_other_cases(tmp_path: Path) -> None:
-    with Store.open(str(tmp_path / "r.db")) as store:
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
         night(store, measured(1))
         statements: list[tuple[str, Any]] = []
         with store.reading() as connection:
@@ -175,7 +168,7 @@ def test_history_reads_nothing_of_other_cases(tmp_path: Path) -> None:
             )
         assert len(store.history(case().key, "throughput")) == 1
     plan: list[str] = []
-    with contextlib.closing(sqlite3.connect(tmp_path / "r.db")) as database:
+    with contextlib.closing(sqlite3.connect(tmp_path / "railgauge.db")) as database:
         for statement, parameters in statements:
             if statement.startswith("SELECT"):
                 rows = database.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -80,12 +79,6 @@ COLUMNS = [
 HOSTS = tuple(f"n{i}" for i in range(1, 6))
 PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2)]
 JOIN = "measurement JOIN system_log USING (run, test, case_key, replication)"
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def rows(where: str, query: str) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -40,12 +40,6 @@ PORTS = (
     PortLog(1, "switchA", "18", {"dot3StatsFCSErrors": 7, "ifOutErrors": 3}),
     PortLog(2, "switchB", "Ethernet1/3", {}),
 )
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def execute(where: str, statement: str) -> list[tuple[object, ...]]:

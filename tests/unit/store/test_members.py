@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
@@ -28,12 +27,6 @@ from railgauge.store.records import Launch, Outcome
 
 HOSTS = tuple(f"n{i}" for i in range(1, 6))
 PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2)]
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def count(where: str, table: str) -> int:

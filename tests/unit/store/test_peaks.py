@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,12 +22,6 @@ from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
 
 ABSENT = "iperf3 isn't on gw1"
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def test_peaks_come_back_by_host_and_resource(store: Store) -> None:

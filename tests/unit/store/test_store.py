@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -30,12 +29,6 @@ run plan git_commit started_at test engine link client_host server_host case_key
 replication metric value unit status
 """
 COLUMNS = VIEW.split()
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def rows(where: str, query: str) -> list[dict[str, object]]:

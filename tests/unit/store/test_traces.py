@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,12 +27,6 @@ from railgauge.store import Store
 from railgauge.store.copy import copy
 
 COLUMNS = ["run", "plan", "test", "link", "case_key", "replication", "after_sequence", "lost"]
-
-
-@pytest.fixture
-def store(where: str) -> Iterator[Store]:
-    with Store.open(where) as opened:
-        yield opened
 
 
 def rows(where: str, query: str) -> list[tuple[object, ...]]:

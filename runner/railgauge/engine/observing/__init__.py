@@ -3,8 +3,3 @@
 An engine measures as if nobody watched. Here each of its replications gets its system logs, the
 metrics that come of them, and the reasons not to trust it.
 """
-
-from railgauge.engine.observing.observe import Observing
-from railgauge.engine.observing.scene import Scene
-
-__all__ = ["Observing", "Scene"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from railgauge.base.characters import natural
 from railgauge.base.quantities import interrupts_of
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.hpcbench_records import CpuShares, InterfaceCounts, LogRow
@@ -95,7 +96,7 @@ def interfaces_of(logs: Iterable[SystemLog]) -> tuple[str, ...]:
             if match := _INTERFACE.match(name):
                 places.setdefault(match[1], _UNPLACED)
     names = places.keys() - {"lo"}
-    return ("lo", *sorted(names, key=lambda name: (places[name], _natural(name))))
+    return ("lo", *sorted(names, key=lambda name: (places[name], natural(name))))
 
 
 def cpus_of(logs: Iterable[SystemLog]) -> int:
@@ -158,9 +159,3 @@ def _interface(log: SystemLog, name: str, cpus: int, facts: Mapping[str, str]) -
             sum(log.counts.get(f"{line}/{cpu}", 0) for line in lines) for cpu in range(cpus)
         )
     return InterfaceCounts(rx_packets, rx_bytes, tx_packets, tx_bytes, interrupts)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Return a key that sorts eth10 behind eth2."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", name, re.ASCII)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]

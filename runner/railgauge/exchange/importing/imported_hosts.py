@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems
-from railgauge.hosts.peaks import Peak
 from railgauge.hosts.peaks.host_peaks import host_peaks, link_peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.cases import Case
 from railgauge.plan.model import Plan

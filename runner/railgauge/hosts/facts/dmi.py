@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from railgauge.hosts.facts.source import FactSource, Files, natural
+from railgauge.base.characters import natural
+from railgauge.hosts.facts.source import FactSource, Files
 
 _TABLE = "/sys/firmware/dmi/tables/DMI"
 # A large server's table has some 20 KB.

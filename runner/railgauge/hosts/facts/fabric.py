@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from railgauge.hosts.facts.source import FactSource, Files, first, natural
+from railgauge.base.characters import natural
+from railgauge.hosts.facts.source import FactSource, Files, first
 
 _FOLDER = "/sys/class/infiniband/"
 _NAMES = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from railgauge.base.characters import natural
+
 Files = Mapping[str, Sequence[str]]
 """Path or key -> lines without newlines; what is missing or unreadable has no entry."""
 
@@ -54,16 +56,6 @@ def matching(files: Files, prefix: str, suffix: str) -> dict[str, str]:
         and (line := first(files, key)) is not None
     }
     return {name: lines[name] for name in sorted(lines, key=natural) if "/" not in name}
-
-
-def natural(name: str) -> tuple[tuple[int, str], ...]:
-    """Return a key to sort names with numbers in them by."""
-    parts: list[str] = [""]
-    for letter in name:
-        if parts[-1] and letter.isdecimal() != parts[-1][-1].isdecimal():
-            parts.append("")
-        parts[-1] += letter
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts)
 
 
 def distinct(values: Mapping[str, str]) -> str:

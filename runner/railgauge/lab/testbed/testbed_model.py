@@ -10,22 +10,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from pydantic.config import JsonDict
 
 from railgauge.base import units
-from railgauge.plan.validation import StrictModel, Version, describe
+from railgauge.plan.validation import StrictModel, Version, describe, matching
 
 # Both are parts of a namespace's name, rg-TESTBED-HOST, so that a testbed's has no hyphen; programs
 # there take it for their host's name, which has at most 64 characters.
-_TESTBED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,29}")
+_TESTBED = r"[A-Za-z0-9][A-Za-z0-9_]{0,29}"
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,28}[A-Za-z0-9])?")
 _THIS_NETWORK = ipaddress.IPv4Network("0.0.0.0/8")
 _QUANTITY: JsonDict = {"type": ["string", "number"]}
-
-
-def _testbed(text: str) -> str:
-    if not _TESTBED.fullmatch(text):
-        raise ValueError(
-            f"{text[:80]!r} is no testbed's name: write up to 30 letters, digits and '_'"
-        )
-    return text
 
 
 def _host(text: str) -> str:
@@ -256,7 +248,9 @@ class Testbed(StrictModel):
     __test__ = False
 
     railgauge_testbed: Version
-    name: Annotated[str, AfterValidator(_testbed)]
+    name: Annotated[
+        str, matching(_TESTBED, "is no testbed's name: write up to 30 letters, digits and '_'")
+    ]
     description: str = ""
     network: Annotated[str, AfterValidator(_network)] | None = None
     hosts: Annotated[dict[Name, TestbedHost], BeforeValidator(_by_name)] = Field(

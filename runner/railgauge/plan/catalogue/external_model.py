@@ -9,14 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from railgauge.plan.catalogue.output import Match
 from railgauge.plan.catalogue.template import NAME
 from railgauge.plan.fields import Time
-from railgauge.plan.validation import Scalar, StrictModel, Version, describe
-from railgauge.stats import MetricKind
-
-
-def _name(text: str) -> str:
-    if not NAME.fullmatch(text):
-        raise ValueError(f"{text!r} is not a name: write small letters, digits and '_'")
-    return text
+from railgauge.plan.validation import Scalar, StrictModel, Version, describe, matching
+from railgauge.stats.averages import MetricKind
 
 
 def _item(value: object) -> object:
@@ -30,37 +24,24 @@ def _item(value: object) -> object:
     return value
 
 
-def _by_mode(value: object) -> object:
-    return {"": value} if isinstance(value, str) else value
-
-
-def _factors(value: object) -> object:
-    return value if isinstance(value, dict) else {"": value}
-
-
-def _as_list(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-def _file(value: object) -> object:
-    return {"file": ""} if value == "stdout" else value
-
-
 _TEXTS = {"type": "array", "items": {"type": "string"}}
-_TEXT_OR = {"anyOf": [{"type": "string"}, {"type": "object"}]}
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[str, matching(NAME, "is not a name: write small letters, digits and '_'")]
 Item = Annotated[
     Any, AfterValidator(_item), WithJsonSchema({"anyOf": [{"type": "string"}, _TEXTS]})
 ]
 Texts = Annotated[
     list[str],
-    BeforeValidator(_as_list),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
     WithJsonSchema({"anyOf": [{"type": "string"}, _TEXTS]}),
 ]
-ByMode = Annotated[dict[str, str], BeforeValidator(_by_mode), WithJsonSchema(_TEXT_OR)]
+ByMode = Annotated[
+    dict[str, str],
+    BeforeValidator(lambda value: {"": value} if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "object"}]}),
+]
 Factors = Annotated[
     dict[str, float],
-    BeforeValidator(_factors),
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {"": value}),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "object"}]}),
 ]
 
@@ -158,7 +139,10 @@ class ExternalEngine(StrictModel):
     env: dict[str, str] = Field(default={})
     files: dict[str, str] = Field(default={})
     work_in: str = ""
-    output: Annotated[ExternalOutput, BeforeValidator(_file)] = ExternalOutput(file="")
+    output: Annotated[
+        ExternalOutput,
+        BeforeValidator(lambda value: {"file": ""} if value == "stdout" else value),
+    ] = ExternalOutput(file="")
     metrics: dict[Name, ExternalMetric] = Field(min_length=1)
     failed: ExternalSource | None = None
     confirmed: dict[Name, ExternalSource] = Field(default={})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_PART = re.compile(r"(\{\{|\}\}|[^{}]+)|\{([a-z][a-z0-9_]{0,63})\}")
+NAME = r"[a-z][a-z0-9_]{0,63}"
+_PART = re.compile(rf"(\{{\{{|\}}\}}|[^{{}}]+)|\{{({NAME})\}}")
 _BRACES = {"{{": "{", "}}": "}"}
 
 

@@ -14,16 +14,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
 
-from railgauge.stats import (
-    Average,
-    Interval,
-    SampleMean,
-    Summary,
-    average_of,
-    harmonic_interval,
-    mean_difference_interval,
-    mean_interval,
-)
+from railgauge.stats.averages import Average, average_of
+from railgauge.stats.interval import Interval, harmonic_interval, mean_interval
+from railgauge.stats.mean_difference import SampleMean, mean_difference_interval
+from railgauge.stats.summary import Summary
 from railgauge.store.records import Series
 
 # What a figure may show: one number.

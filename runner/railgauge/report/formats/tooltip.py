@@ -10,7 +10,7 @@ from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.notes import interval_meaning
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
-from railgauge.stats import Summary
+from railgauge.stats.summary import Summary
 
 # Of values beside a number that has none of their digits.
 _DIGITS = 2

@@ -12,7 +12,7 @@ from statistics import median
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from railgauge.hosts.facts.source import natural
+from railgauge.base.characters import natural
 from railgauge.stats.digits import percent_text
 
 _WIDE, _HIGH, _MARGIN, _LABELS = 320, 96, 6, 52

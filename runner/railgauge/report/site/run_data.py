@@ -21,7 +21,7 @@ from railgauge.plan.case_names import BETWEEN, CaseNames
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.site.site_pages import RunJob, log_file
 from railgauge.report.verdicts.history.history_words import beside_lines
-from railgauge.stats import median_interval
+from railgauge.stats.interval import median_interval
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series
 

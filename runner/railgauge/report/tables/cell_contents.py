@@ -31,8 +31,11 @@ from railgauge.report.tables.references import compare, interval_ends
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
-from railgauge.stats import Interval, Summary, oddities, summaries
 from railgauge.stats.digits import decimals_of_interval, decimals_of_width
+from railgauge.stats.interval import Interval
+from railgauge.stats.oddities import oddities
+from railgauge.stats.summaries import summaries
+from railgauge.stats.summary import Summary
 from railgauge.store.records import Series
 
 _ONE, _PERCENT = Decimal(1), Decimal("0.01")

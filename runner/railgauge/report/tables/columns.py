@@ -10,7 +10,7 @@ from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.table import THEORETICAL, Column
-from railgauge.stats import Average
+from railgauge.stats.averages import Average
 
 
 def make_column(

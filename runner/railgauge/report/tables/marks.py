@@ -13,7 +13,10 @@ from railgauge.base.number import best_unit, scale
 from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
-from railgauge.stats import OUTLIER_RANGES, Oddities, Summary, TwoGroups
+from railgauge.stats.oddities import Oddities
+from railgauge.stats.outliers import OUTLIER_RANGES
+from railgauge.stats.summary import Summary
+from railgauge.stats.two_groups import TwoGroups
 from railgauge.store.records import Series
 
 # Of each kind so many footnotes have their own text, the rest say where to find it.

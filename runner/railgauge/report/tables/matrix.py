@@ -14,7 +14,7 @@ from railgauge.base.errors import InputError
 from railgauge.plan.cases import varying
 from railgauge.report.definition.statistic import value_of
 from railgauge.report.tables.axes import Axis, axis_value
-from railgauge.stats import summarise
+from railgauge.stats.summary import summarise
 
 if TYPE_CHECKING:
     from railgauge.store.records import Series

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from railgauge.base.characters import visible
 from railgauge.report.tables.axes import Placed
-from railgauge.stats import ENDED_LEVEL
+from railgauge.stats.stopping_rule import ENDED_LEVEL
 
 _REASONS = {
     "most": "it had the most replications that the plan allows",

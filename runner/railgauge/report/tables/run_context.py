@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from railgauge.engine.granted_settings import ASKED_FOR, asks, unlike_asked, unlike_words
-from railgauge.hosts.peaks import Peak
+from railgauge.hosts.peaks.peak import Peak
 from railgauge.report.tables.certified import run_pairs, run_standings
 
 if TYPE_CHECKING:

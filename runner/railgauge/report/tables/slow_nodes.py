@@ -26,7 +26,7 @@ from railgauge.report.tables.selection import (
 )
 from railgauge.report.tables.several_runs import shared_by_runs
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
-from railgauge.stats import (
+from railgauge.stats.shortfalls import (
     EXCUSED,
     HOST_DEVIATIONS,
     HOST_LEAST,

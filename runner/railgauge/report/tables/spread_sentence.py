@@ -15,7 +15,8 @@ from railgauge.report.definition.statistic import (
     value_of,
 )
 from railgauge.report.tables.table import Cell, Column
-from railgauge.stats import Summary, shared_autocorrelation
+from railgauge.stats.dependence import shared_autocorrelation
+from railgauge.stats.summary import Summary
 from railgauge.store.records import Series
 
 TOO_FEW = "too few"

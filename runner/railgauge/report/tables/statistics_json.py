@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from railgauge.report.definition.statistic import FIELDS, record
 from railgauge.report.tables.marks import in_groups
-from railgauge.stats import oddities, summaries
+from railgauge.stats.oddities import oddities
+from railgauge.stats.summaries import summaries
 from railgauge.store.records import Series
 
 

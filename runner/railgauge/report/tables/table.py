@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from railgauge.plan.cases import Value
-from railgauge.stats import Average, Interval, Summary
+from railgauge.stats.averages import Average
+from railgauge.stats.interval import Interval
+from railgauge.stats.summary import Summary
 
 # The statistic of what was not measured.
 THEORETICAL = "theoretical"

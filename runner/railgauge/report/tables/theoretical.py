@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, scale
-from railgauge.hosts.peaks import LINK_RATE, Peak, missing_peak_reason
+from railgauge.hosts.peaks.host_peaks import missing_peak_reason
+from railgauge.hosts.peaks.peak import LINK_RATE, Peak
 from railgauge.plan.cases import Case
 from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.report.tables.axes import Placed, axis_value

@@ -21,7 +21,7 @@ from railgauge.report.figures.kinds.heatmap import MOST_CELLS, make_grid, tics
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.unseen import map_crosses
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
-from railgauge.stats import summarise
+from railgauge.stats.summary import summarise
 
 if TYPE_CHECKING:
     from railgauge.store import Store

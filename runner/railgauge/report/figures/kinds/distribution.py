@@ -17,7 +17,7 @@ from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
-from railgauge.stats import summarise
+from railgauge.stats.summary import summarise
 
 if TYPE_CHECKING:
     from railgauge.store import Store

@@ -21,7 +21,7 @@ from railgauge.report.definition.statistic import (
 from railgauge.report.figures.figure import PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.unseen import crosses
-from railgauge.stats import Summary, summarise
+from railgauge.stats.summary import Summary, summarise
 
 if TYPE_CHECKING:
     from railgauge.store.records import Series

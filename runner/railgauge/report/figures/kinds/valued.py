@@ -31,7 +31,8 @@ from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
-from railgauge.stats import summarise, two_groups
+from railgauge.stats.summary import summarise
+from railgauge.stats.two_groups import two_groups
 
 if TYPE_CHECKING:
     from railgauge.store import Store
