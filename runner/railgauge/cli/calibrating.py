@@ -47,10 +47,12 @@ def calibrate(
     where: str,
     as_json: bool,
 ) -> int:
-    """Hold the engines against known truths on this machine, and store the certificate.
+    """Check the engines against known truths on this machine, and store the certificate.
 
-    With HOSTS, a hosts file, they are held against the counters of the interfaces at both ends of a
-    link in it. Exit status: 0 all is certified, 1 something is wrong or can't be certified here.
+    With HOSTS, a hosts file, they are checked against the counters of the interfaces at both ends
+    of a link in it.
+
+    Exit status: 0 all is certified, 1 something is wrong or can't be certified here.
     """
     if link is not None and hosts is None:
         raise InputError("--link names a link of a hosts file: name that, too")

@@ -42,7 +42,7 @@ def compare(
     where: str,
     **judged: Any,
 ) -> None:
-    """Tell which cases of B are faster, the same or slower than in A.
+    """Show which cases of B are faster, the same or slower than in A.
 
     A and B: a run's number, a baseline's name, a git commit (seven digits or more), a day
     (2026-11-20, UTC) or "latest".

@@ -36,7 +36,7 @@ _MOST_LINES = 20
 @database
 @as_json
 def diff(before: int, after: int, where: str, as_json: bool) -> None:
-    """Tell which facts, settings and results changed from the first RUN to the second."""
+    """Show which facts, settings and results changed from the first RUN to the second."""
     with Store.open(where, create=False) as store:
         differences = difference(store, before, after)
     if as_json:

@@ -57,14 +57,14 @@ _CACHED_RUNS = 64
 @as_json
 @database
 def history(case: tuple[str, ...], list_all: bool, where: str, **options: Any) -> None:
-    """Tell since when a CASE has the level it has, and what else changed then.
+    """Show since when a CASE has the level it has, and what else changed then.
 
     CASE is the start of its key, or words out of its link, test and parameters, such as
     "gw→hh datagram=1460". See docs/history.md.
     """
     choices = _Choices(**options)
     if list_all and (case or choices.test or choices.out):
-        raise click.UsageError("--all tells of all cases: leave out CASE, --test and --out")
+        raise click.UsageError("--all shows all cases: leave out CASE, --test and --out")
     if not list_all and not case:
         raise click.UsageError("name a CASE, or say --all")
     with Store.open(where, create=False) as store:

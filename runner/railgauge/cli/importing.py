@@ -40,7 +40,7 @@ def _warn_of_start(store: Store, run: int, at: float | None) -> None:
     if at is None and not store.has_start_times(run):
         began = store.run(run).started_at
         click.echo(
-            f"railgauge: run {run}: nothing tells when it was measured, so it begins "
+            f"railgauge: run {run}: no time of measurement is given, so it begins "
             f"now, {began}; say --at TIME",
             err=True,
         )
@@ -93,7 +93,7 @@ def import_group() -> None:
     show_default=True,
     metavar="TIME",
     callback=seconds,
-    help="A new run begins where --started-at tells that nothing was measured for longer.",
+    help="A new run begins where, by --started-at, nothing was measured for longer.",
 )
 @click.option(
     "--mean-of",

@@ -33,9 +33,9 @@ def check(
 ) -> None:
     """Validate each PLAN and say what it would run and how long that takes.
 
-    Where the database has a run of the plan, its launches tell how long each case takes.
+    Where the database has a run of the plan, the times of its launches are the estimate.
 
-    Every mistake is told at once, as file:line:column: what is wrong and what to write instead.
+    Every mistake is printed at once, as file:line:column: what is wrong and what to write instead.
     Nothing is started on any host.
     """
     if as_json and len(plans) > 1:

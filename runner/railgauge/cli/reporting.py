@@ -68,7 +68,7 @@ picture_terminal = click.option(
     "--by",
     default="",
     metavar="AXIS",
-    help="What tells runs of the same cases apart: run, label/KEY, fact/NAME, git_commit ….",
+    help="What distinguishes runs of the same cases: run, label/KEY, fact/NAME, git_commit ….",
 )
 @click.option(
     "--notes",
@@ -87,7 +87,7 @@ def report(
     """Render RUNs (default: the latest) to HTML, LaTeX, CSV, text and figures."""
     if by and not differs_by_run(by):
         axes = ("run", "plan", "git_commit", "started_at", "label/KEY", "fact/NAME")
-        raise InputError(f"--by {by}: no axis that tells runs apart{suggest_or_list(by, axes)}")
+        raise InputError(f"--by {by}: no axis that distinguishes runs{suggest_or_list(by, axes)}")
     catalogue = load_catalogue()
     definition = None if spec is None else load_spec(spec, catalogue)
     with Store.open(where, create=False) as store:

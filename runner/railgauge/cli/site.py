@@ -23,7 +23,7 @@ from railgauge.report.site.site_builder import build_site
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="Hold the runs of its plan against this one (default: the one named like the plan).",
+    help="Compare the runs of its plan with this one (default: the one named like the plan).",
 )
 @click.option(
     "--logs",

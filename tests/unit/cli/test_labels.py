@@ -82,7 +82,7 @@ def test_show_and_report_say_a_runs_labels(where: str, tmp_path: Path) -> None:
     assert "labels night 1, site x=y" in page
     (text,) = out.glob("report.txt")
     assert "Night" in text.read_text(encoding="utf-8")
-    with pytest.raises(InputError, match="--by labl/night: no axis that tells runs apart"):
+    with pytest.raises(InputError, match="--by labl/night: no axis that distinguishes runs"):
         _railgauge("report", "2", "3", "--by", "labl/night", "--db", where)
 
 

@@ -109,7 +109,7 @@ def test_a_file_without_any_time_says_so_or_takes_at(
     output, error = call("import", *arguments, "--db", "now.db")
     assert error is None, output
     (began,) = starts(Path("now.db"))
-    assert f"nothing tells when it was measured, so it begins now, {began}; say --at" in output
+    assert f"no time of measurement is given, so it begins now, {began}; say --at" in output
     output, error = call("import", *arguments, "--at", AT, "--db", "then.db")
     assert (error, "--at" in output) == (None, False)
     assert starts(Path("then.db")) == ["2025-11-21T02:00:00.000000Z"]
