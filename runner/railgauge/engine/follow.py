@@ -166,7 +166,8 @@ def _server_ended(client: RunningProgram, server: RunningProgram, ended: Exit) -
 def _lost(program: RunningProgram) -> EngineError | HostUnreachableError:
     with contextlib.suppress(TimeoutError, HostUnreachableError):
         end = program.process.wait(timeout=5.0)
-        if end.status in _NOT_STARTED:
+        # An MPI job's launcher may say the same of one of its many hosts.
+        if isinstance(program.process, KeptShell) and end.status in _NOT_STARTED:
             error = HostUnreachableError(
                 f"{program.host}: can't start the engine{_last_words(end)}; remove the folder that "
                 "it should be in, and `railgauge resume` builds the engines there again"
