@@ -133,6 +133,36 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
     assert all(row[5] > 0 for row in rows)
 
 
+def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder: Path) -> None:
+    stream = "{mode: stream, duration: 50ms, series: 10ms, omit: 10ms"
+    (folder / "plan.yaml").write_text(
+        QUICK.partition("  - name: stream")[0]
+        + f"  - {{name: fast, engine: tcp, set: {stream}, congestion: system}}, replications: 1}}\n"
+        + f"  - {{name: lossy, engine: udp, set: {stream}}}, replications: 1}}\n"
+    )
+    done = railgauge(folder, "run", "plan.yaml")
+    assert done.returncode == 0, done.stderr
+    done = railgauge(folder, "export", "json", "--view", "series", "--out", "series")
+    assert done.returncode == 0, done.stderr
+    sums: Counter[tuple[str, str]] = Counter()
+    for row in map(json.loads, (folder / "series").read_text().splitlines()):
+        if not row["omitted"]:
+            sums[row["test"], row["quantity"]] += row["value"]
+    names = {
+        "fast": {"sent_bytes", "received_bytes", "retransmits"},
+        "lossy": {"sent_packets", "received_packets", "lost_packets"},
+    }
+    metrics = query(folder, "SELECT test, metric, value FROM measurement")
+    in_all = {(test, name): value for test, name, value in metrics if name in names[test]}
+    assert in_all == {key: sums[key] for key in in_all}
+    assert in_all.keys() == {(test, name) for test in names for name in names[test]}
+    done = railgauge(folder, "report", "1", "--out", "report")
+    assert done.returncode == 0, done.stderr
+    pages = "".join(path.read_text() for path in (folder / "report").rglob("*.html"))
+    for title in ("Throughput", "Lost datagrams an interval", "Round trip time"):
+        assert f"{title} in the series" in pages
+
+
 def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK.replace("duration: 0.1s", "duration: 0.02s"))
     done = railgauge(folder, "run", "plan.yaml", "--json", "--log", "run.log")

@@ -25,6 +25,13 @@ QUANTITIES: tuple[str, ...] = (
     "received_packets",
     "lost_packets",
 )
+# What was so at the end of an interval; all else is counted.
+STATES = frozenset({"congestion_window", "rtt"})
+# Of those that have one: the unit, and how many of it one reading is.
+UNITS: Mapping[str, tuple[str, float]] = {
+    **dict.fromkeys(("sent_bytes", "received_bytes", "congestion_window"), ("B", 1)),
+    "rtt": ("s", 1e-9),
+}
 _MOST_ROWS = 100_000
 # ns: a day, as parameters have it; and 36 years.
 _LONGEST, _FARTHEST = 86_400 * 10**9, 2**60

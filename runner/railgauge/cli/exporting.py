@@ -41,7 +41,7 @@ def _view_command(form: str, description: str) -> None:
         type=click.Choice(list(VIEWS)),
         default=MEASUREMENT.name,
         show_default=True,
-        help="Which public view: the values, or what launches were granted.",
+        help="Which rows: the values, what launches were granted, or series within replications.",
     )
     @database
     def command(runs: tuple[int, ...], out: Path, view: str, where: str) -> None:

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.support import command_line
 from tests.support.export_samples import fill_export
+from tests.support.series_samples import store_series, tcp_series, udp_series
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -304,6 +305,43 @@ def many_values(path: Path, *sizes: int) -> list[int]:
             )
     connection.close()
     return runs
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_series_are_exported_interval_by_interval(where: str, tmp_path: Path, form: str) -> None:
+    with Store.open(where) as store:
+        store_series(store, tcp_series())
+        store_series(store, udp_series(), "udp")
+    path = tmp_path / "series"
+    done = call("export", form, "--view=series", "--out", path, "--db", where)
+    assert (done.exception, done.stdout) == (None, f"{path}: 29 rows of 2 runs\n")
+    if form == "parquet":
+        rows = parquet.read_table(path).to_pylist()
+    elif form == "json":
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+
+    def column(run: int, quantity: str, *names: str) -> list[tuple[float, ...]]:
+        own = (row for row in rows if (int(row["run"]), row["quantity"]) == (run, quantity))
+        return [tuple(float(row[name]) for name in names) for row in own]
+
+    assert all(tuple(row) == tuple(VIEWS["series"].columns) for row in rows)
+    assert column(1, "sent_bytes", "interval", "omitted", "value") == [
+        (1, 1, 10_000),
+        (2, 0, 20_000),
+        (3, 0, 0),
+        (4, 0, 5_000),
+    ]
+    assert column(1, "congestion_window", "value")[1:] == [(28_960,), (7_240,), (7_240,)]
+    times = column(1, "received_bytes", "begin", "end")
+    assert [time for both in times for time in both] == pytest.approx(
+        [0, 0.01, 0.01, 0.02, 0.02, 0.03, 0.03, 0.036]
+    )
+    assert column(1, "rtt", "value")[1] == pytest.approx((0.9e-3,))
+    assert column(2, "lost_packets", "value") == [(0,), (3,), (-1,)]
+    assert {(row["quantity"], row["unit"]) for row in rows} >= {("rtt", "s"), ("sent_bytes", "B")}
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from tests.support.figure_data import FAILED, MIDNIGHT, store_values
 from tests.support.latex_lab import typeset
 
-from railgauge.base.errors import InputError
+from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
+from railgauge.report.figures.curves import curves
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 
@@ -485,3 +487,52 @@ def test_too_many_groups_of_bars_or_cells_are_refused(
         draw(run, figure=_EVERY["bars"])
     with pytest.raises(InputError, match="link has 81 values, more than the 80 cells"):
         draw(run, figure=_EVERY["heatmap"])
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_points_at_one_place_stand_beside_one_another(log: bool) -> None:
+    rows = np.array([[1.0, 5, 4, 6], [2.0, 5, 4, 6]])
+    middle, right = PlottedSeries("b", rows), PlottedSeries("c", rows)
+    peak = PlottedSeries("theoretical", rows[:, :2], theoretical=True)
+    plotted = (PlottedSeries("a", rows), middle, right, peak)
+    scales = Scale("X", log=log), Scale("Y")
+    drawn = curves(Content("points", *scales, plotted, (), (), ())).drawn
+    left, right_move = (float(re.sub(r"[^0-9.-]", "", c.x[3:])) for c in (drawn[0], drawn[2]))
+    assert drawn[1].x == drawn[3].x == "1"
+    assert left * right_move == pytest.approx(1) if log else left == -right_move < 0
+    apart = (PlottedSeries("a", rows), PlottedSeries("b", rows + np.array([5, 0, 0, 0])))
+    assert {c.x for c in curves(Content("points", *scales, apart, (), (), ())).drawn} == {"1"}
+    barless = tuple(PlottedSeries(label, rows[:, :2]) for label in "ab")
+    assert {c.x for c in curves(Content("lines", *scales, barless, (), (), ())).drawn} == {"1"}
+
+
+def test_a_linear_axis_of_sizes_does_not_begin_far_below_0(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    out = draw(
+        store_values(store, {("a→b", s): [1e9] for s in (64, 65536)}), figure=_EVERY["lines"]
+    )
+    low = re.search(r"set xrange \[(-?[0-9.]+):", (out / "fig.plot").read_text())
+    assert low is not None
+    assert -2000 < float(low[1]) < 64
+    assert "0" in _texts(out)
+    assert not any(text.startswith("-") for text in _texts(out))
+
+
+def test_a_figure_has_its_caption_and_its_width(store: Store, draw: Callable[..., Path]) -> None:
+    run = store_values(store, {("a→b", 1460): _TEN})
+    plain = draw(run, figure=_EVERY["points"], name="plain")
+    assert r"\resizebox{\linewidth}{!}{\input{fig-picture}" in (plain / "fig.tex").read_text()
+    own = draw(run, figure=f"{_EVERY['points']}, caption: Links & more, width: 85mm")
+    tex = (own / "fig.tex").read_text()
+    assert r"\caption[A figure]{A figure. Links \& more}" in tex
+    assert "resizebox" not in tex
+    assert re.search("set terminal .* size 8.5cm,", (own / "fig.plot").read_text())
+    assert "A figure\nLinks & more\n" in _text(own)
+    assert "<p>Links &amp; more</p>" in (own / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", ["8.5", "0.8", "2cm", "3m", "wide", "[1]"])
+def test_a_width_that_is_none_is_refused(draw: Callable[..., Path], width: str) -> None:
+    with pytest.raises(FileProblems, match=r"write it in cm or mm, from 5cm to 50cm, such as 8\.5"):
+        draw(1, figure=f"{_EVERY['points']}, width: {width}")

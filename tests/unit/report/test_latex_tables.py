@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,25 @@ def test_negative_and_huge_numbers_are_aligned_by_siunitx(typeset: Callable[...,
     # A true minus, and thin spaces between the digits of large numbers.
     assert "−0.10" in pages
     assert "−1 002 500 000" in pages.replace("\u2009", " ")
+
+
+def test_a_column_has_room_for_its_widest_interval_and_its_widest_mark(
+    typeset: Callable[..., str],
+) -> None:
+    """Which needn't be of one cell: the narrow interval with a mark is longer as LaTeX."""
+    texts = {"12.5 [12.51, 14.11]": "", "6.3 [6.3, 6.9]": "i", "7.7 [11.1, 22.2]": "m"}
+    interval = CellSpec(metric="throughput", unit="Mbit/s", beside="interval")
+    points = [series([1e6 * n] * 6, {"datagram": n}) for n in range(len(texts))]
+    spec = TableSpec(name="t", title="T", rows=["datagram"], cells=[interval])
+    table = build(spec, points)
+    rows = tuple(
+        row._replace(cells=(row.cells[0]._replace(text=text, mark=mark),))
+        for row, (text, mark) in zip(table.rows, texts.items(), strict=True)
+    )
+    latex = render_latex(replace(table, rows=rows))
+    widest = r"{~{[}\num{12.51}, \num{14.11}{]}}\textsuperscript{m}"
+    assert rf"table-space-text-post={widest}]" in latex
+    typeset(latex)
 
 
 def test_each_number_of_an_interval_is_siunitx_own(typeset: Callable[..., str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, BinaryIO
 
 from railgauge.base.errors import InputError, StoreError
-from railgauge.exchange.exporting.view_rows import INTEGERS, PublicView, Row
+from railgauge.exchange.exporting.view_rows import INTEGERS, REALS, PublicView, Row
 
 # Rows of a row group: a reader that wants one run skips the others' groups, as each tells which
 # runs it holds. Larger ones would be kept in memory whole, smaller ones (a run's few rows) cost
@@ -20,14 +20,14 @@ _NULLABLE = frozenset({"started_at", "server_host", "metric", "value", "unit", "
 def write_parquet(out: BinaryIO, stretches: Iterable[Sequence[Row]], view: PublicView) -> int:
     """Write the rows as Parquet and return how many.
 
-    `run`, `replication` and `launch` are 64-bit integers, `value` is a double, `started_at` a
-    moment in UTC with microseconds, all else text (`parameters`: JSON). A row group holds the rows
+    INTEGERS are 64-bit integers, REALS doubles, `started_at` a moment in UTC with microseconds,
+    all else text (`parameters`: JSON). A row group holds the rows
     of one run, or of several small ones, and at most some 100,000. InputError without pyarrow.
     """
     arrow = _pyarrow()
     types = {
         **dict.fromkeys(INTEGERS, arrow.int64()),
-        "value": arrow.float64(),
+        **dict.fromkeys(REALS, arrow.float64()),
         "started_at": arrow.timestamp("us", tz="UTC"),
     }
     schema = arrow.schema(

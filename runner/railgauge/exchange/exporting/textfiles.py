@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from railgauge.base.errors import StoreError
-from railgauge.exchange.exporting.view_rows import INTEGERS, PublicView, Row
+from railgauge.exchange.exporting.view_rows import INTEGERS, REALS, PublicView, Row
 
 _Encoders = Mapping[str, Callable[[Any], str]]
 # What a spreadsheet takes for a formula's beginning; and the mark that says that it's none.
@@ -26,7 +26,10 @@ def write_csv(out: BinaryIO, stretches: Iterable[Sequence[Row]], view: PublicVie
     NULL is an empty field. A text that a spreadsheet could take for a formula, or that begins with
     an apostrophe, gets an apostrophe in front.
     """
-    encoders: _Encoders = {**dict.fromkeys(INTEGERS, str), "value": _csv_number}
+    encoders: _Encoders = {
+        **dict.fromkeys(INTEGERS, str),
+        **dict.fromkeys(REALS, _csv_number),
+    }
     out.write((",".join(view.columns) + "\r\n").encode())
     line = ",".join(["%s"] * len(view.columns)) + "\r\n"
     return _write(out, stretches, line, [encoders.get(name, _csv_text) for name in view.columns])
@@ -39,7 +42,7 @@ def write_json(out: BinaryIO, stretches: Iterable[Sequence[Row]], view: PublicVi
     """
     encoders: _Encoders = {
         **dict.fromkeys(INTEGERS, str),
-        "value": _json_number,
+        **dict.fromkeys(REALS, _json_number),
         "parameters": _json_object,
     }
     line = "{" + ", ".join(f'"{name}": %s' for name in view.columns) + "}\n"

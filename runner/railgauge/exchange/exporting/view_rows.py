@@ -1,4 +1,4 @@
-"""Reads the public view run by run, a stretch of rows at a time, however many there are."""
+"""Reads public views and series run by run, a stretch of rows at a time, however many there are."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, collate, column, select, table
 
+from railgauge.base.intervals import STATES, UNITS
 from railgauge.store.read import find_run
+from railgauge.store.traces import load_intervals, stored_intervals
 
 # The view's columns in its order, which docs/database.md promises.
 COLUMNS = (
@@ -33,7 +35,10 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PublicView:
-    """A view that is exported: its columns in its order, and those by which rows are sorted."""
+    """A view that is exported: its columns in its order, and those by which rows are sorted.
+
+    `series` is none of the database, whose rows hold whole series.
+    """
 
     name: str
     columns: Sequence[str]
@@ -64,12 +69,33 @@ VIEWS: Mapping[str, PublicView] = {
             ),
             ("test", "case_key", "launch", "side", "setting"),
         ),
+        PublicView(
+            "series",
+            (
+                "run",
+                "plan",
+                "test",
+                "engine",
+                "link",
+                "case_key",
+                "replication",
+                "quantity",
+                "interval",
+                "omitted",
+                "begin",
+                "end",
+                "value",
+                "unit",
+            ),
+            ("test", "case_key", "replication", "quantity", "interval"),
+        ),
     )
 }
 MEASUREMENT = VIEWS["measurement"]
-# Columns of whole numbers, and of any.
-INTEGERS = ("run", "replication", "launch")
-NUMBERS = (*INTEGERS, "value")
+SERIES = VIEWS["series"]
+# Columns of whole numbers, and of others.
+INTEGERS = ("run", "replication", "launch", "interval", "omitted")
+REALS = ("value", "begin", "end")
 # A row in the columns' order, with None where the view has NULL.
 Row = Sequence[Any]
 # Fewer cost a call each, more cost memory: 16 columns of a row are some 1.5 KB.
@@ -86,17 +112,42 @@ def stretches(
     InputError for a run that isn't there, before the first row.
     """
     run_ids = [find_run(connection, run).id for run in runs]
+    if view is SERIES:
+        for run in run_ids:
+            yield from _series_of(connection, run)
+        return
     # PostgreSQL would else send all of a run's rows at once.
     streaming = connection.execution_options(stream_results=True, max_row_buffer=_STRETCH)
     for run in run_ids:
         yield from streaming.execute(_rows_of(connection, run, view)).partitions(_STRETCH)
 
 
+def _series_of(connection: Connection, run: int) -> Iterator[Sequence[Row]]:
+    """Yield a row for each quantity and interval: what was counted in it, a state as it ended."""
+    all_series = stored_intervals(connection, [run])
+    all_series.sort(key=lambda stored: (stored.test, stored.case.key, stored.replication))
+    for stored in all_series:
+        case, number = stored.case, stored.replication
+        start = (run, stored.plan, stored.test, case.engine, case.link, case.key, number)
+        for quantity, readings in sorted(load_intervals(connection, stored).columns.items()):
+            unit, scale = UNITS.get(quantity, ("", 1))
+            values = (readings.readings if quantity in STATES else readings.counts) * scale
+            ends = readings.ends * 1e-9
+            rows = [
+                (*start, quantity, place + 1, int(place < readings.omitted), *numbers, unit)
+                for place, numbers in enumerate(
+                    zip([0.0, *ends[:-1].tolist()], ends.tolist(), values.tolist(), strict=True)
+                )
+            ]
+            for place in range(0, len(rows), _STRETCH):
+                yield rows[place : place + _STRETCH]
+
+
 def _rows_of(connection: Connection, run: int, public: PublicView) -> Select[tuple[Any, ...]]:
     view = table(public.name, *map(column, public.columns))
 
     def sorted_by(name: str) -> ColumnElement[Any]:
-        if name in NUMBERS:
+        if name in (*INTEGERS, *REALS):
             return view.c[name]
         # A site's PostgreSQL sorts by its language's rules; SQLite by code points already.
         plain = connection.dialect.name != "postgresql"

@@ -11,8 +11,7 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import Document, load
 from railgauge.report.checks.figure_checks import FigureChecker
-from railgauge.report.checks.slow_nodes_checks import SlowNodesChecker
-from railgauge.report.checks.table_checks import TableChecker
+from railgauge.report.checks.table_checks import SlowNodesChecker, TableChecker
 from railgauge.report.definition.definition_model import Spec
 
 # What a definition lists under which key, in a sentence about a second one of the same name.

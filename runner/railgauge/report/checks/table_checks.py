@@ -1,4 +1,4 @@
-"""What is checked in each table of a definition against the engines it may show."""
+"""What is checked in each table and list of slow nodes against the engines it may show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.cell_checks import CellChecker
 from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.cell_names import name_of, places_of
-from railgauge.report.definition.definition_model import TableSpec
+from railgauge.report.definition.definition_model import SlowNodesSpec, TableSpec
 from railgauge.report.tables.parameter_rows import PARAMETERS
 from railgauge.report.tables.table_series import own_axes
 
@@ -125,3 +125,19 @@ class TableChecker(Checker):
                 yield self._problem((*place, name), message, key=True)
             else:
                 yield from self._value((*place, name), name, value)
+
+
+class SlowNodesChecker(Checker):
+    """Checks one list of slow nodes."""
+
+    def __init__(
+        self, document: Document, place: Place, listing: SlowNodesSpec, catalogue: Catalogue
+    ) -> None:
+        super().__init__(document, place, catalogue, listing.select, listing.axes)
+        self._listing = listing
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield everything that is wrong with the list."""
+        yield from super().problems()
+        yield from self._axis_list("each", self._listing.each, set())
+        yield from self._metric((), self._listing.metric, "median", self._listing.unit)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from railgauge.plan.validation import StrictModel
-from railgauge.report.definition.model_parts import AxisSpec, Selection, Stem
+from railgauge.report.definition.model_parts import AxisSpec, Selection, Stem, Width
 from railgauge.report.definition.statistic import DEFAULT, Number
 
 # What the bars at a point show: the least and the greatest replication, the 95 % interval of the
@@ -54,6 +54,8 @@ class FigureSpec(StrictModel):
     `each` names axes for each of whose values there is a figure of its own, `series` those that
     tell its series apart (empty: on which they differ). `replication`: the one whose trace is shown
     (None: the first that has one). `errors` and `bins` (how many) are the kind's own if None.
+    `caption` are sentences behind the title, `width` is the picture's in LaTeX, in cm (None: as
+    wide as the lines).
     """
 
     name: Stem
@@ -68,6 +70,8 @@ class FigureSpec(StrictModel):
     errors: Errors | None = None
     bins: Annotated[int, Field(ge=1, le=1000)] | None = None
     axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    caption: str = ""
+    width: Width | None = None
     notes: str = ""
 
     @property

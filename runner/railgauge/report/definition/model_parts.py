@@ -56,6 +56,29 @@ Stem = Annotated[
 ]
 
 
+_LENGTH = r"([0-9]+(?:\.[0-9]+)?) ?(cm|mm)"
+_LEAST_WIDTH, _MOST_WIDTH = 5, 50
+
+
+def _width(value: object) -> float:
+    length = re.fullmatch(_LENGTH, value) if isinstance(value, str) else None
+    width = 0.0 if length is None else float(length[1]) / (10 if length[2] == "mm" else 1)
+    if not _LEAST_WIDTH <= width <= _MOST_WIDTH:
+        raise ValueError(
+            f"{describe(value)} can't be how wide a picture is: write it in cm or mm, from"
+            f" {_LEAST_WIDTH}cm to {_MOST_WIDTH}cm, such as 8.5cm"
+        )
+    return width
+
+
+# In cm.
+Width = Annotated[
+    float,
+    PlainValidator(_width),
+    WithJsonSchema({"pattern": f"^{_LENGTH}$", "type": "string"}),
+]
+
+
 class AxisSpec(StrictModel):
     """How an axis reads: its title, other texts for some of its values, and their order.
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.characters import visible, width
+from railgauge.report.figures.axis_ends import linear_scale, log_scale
 from railgauge.report.figures.figure import Content, Figure, Grid, PlottedSeries, Scale, Style
-from railgauge.report.figures.logaxis import log_scale
 
 _Rows = NDArray[np.float64]
 # Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
@@ -27,8 +27,10 @@ _COLUMNS: dict[Style, str] = {
 LONGEST = 32
 # The share of the height that is left below the lowest mark.
 _BELOW = 0.06
-# How many characters of labels fit side by side on an axis.
-_ROOM = 60
+# How many characters of labels, or numbers, fit side by side on an axis of the usual width, in cm.
+_ROOM, _MOST_TICS, USUAL_WIDTH = 60, 8, 16.0
+# How far apart series are drawn that share places: a share of the axis, or of the nearest places.
+_APART, _OF_GAP = 0.008, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Curve:
     """How the script draws one series: its blocks in the data file, and its looks.
 
     `index` is the block of its rows, `suspect` of those to be drawn hollow; None where it has none.
-    A theoretical one is a line without marks: `dash` counts these from 1, 0 is none.
+    A theoretical one is a line without marks: `dash` counts these from 1, 0 is none. `x` is what
+    gnuplot is to take for x.
     """
 
     index: int | None
@@ -46,6 +49,7 @@ class Curve:
     shape: int
     bars: bool
     dash: int = 0
+    x: str = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,14 @@ class Curves:
     y: Scale
 
 
-def curves(content: Content) -> Curves:
-    """Return what to draw, in the order of the data file's blocks; empty series have no curve."""
+def curves(content: Content, width_cm: float = USUAL_WIDTH) -> Curves:
+    """Return what to draw in a picture of that width, in the order of the data file's blocks.
+
+    Empty series have no curve.
+    """
     drawn: list[Curve] = []
     number = dashes = 0
+    apart = dict(_apart(content))
     for series in content.plotted:
         index = number if len(series.points) else None
         number += index is not None
@@ -82,8 +90,9 @@ def curves(content: Content) -> Curves:
                 continue
             place = len(drawn)
             colour, shape = _COLOURS[place % len(_COLOURS)], _SHAPES[place % len(_SHAPES)]
-            bars = series.points.shape[1] > 2 and not np.isnan(series.points[:, -1]).all()
-            drawn.append(Curve(index, suspect, visible(series.label), colour, shape, bars))
+            x = _moved(content.x, apart.get(series.label, 0.0))
+            bars = _barred(series)
+            drawn.append(Curve(index, suspect, visible(series.label), colour, shape, bars, x=x))
     any_suspect = any(curve.suspect is not None for curve in drawn)
     missing = number if content.missing else None
     blocks = [rows for _, rows in _series_blocks(content)]
@@ -96,7 +105,7 @@ def curves(content: Content) -> Curves:
         entries if entries > 1 else 0,
         sum(map(len, blocks)),
         _below(content, blocks),
-        *_scales(content, blocks),
+        *_scales(content, blocks, list(apart.values()), width_cm),
     )
 
 
@@ -105,16 +114,56 @@ def _dashed(index: int | None, series: PlottedSeries, number: int) -> Curve:
     return Curve(index, None, visible(series.label), "#000000", 0, bars=False, dash=number)
 
 
-def _scales(content: Content, blocks: Sequence[_Rows]) -> tuple[Scale, Scale]:
+def _barred(series: PlottedSeries) -> bool:
+    return series.points.shape[1] > 2 and not np.isnan(series.points[:, -1]).all()
+
+
+def _apart(content: Content) -> Iterator[tuple[str, float]]:
+    """Yield how far each series is moved that would hide points or bars of another, by its label.
+
+    On a logarithmic axis that is a natural logarithm.
+    """
+    neighbours = [
+        series
+        for series in content.plotted
+        if len(series.points) and not series.theoretical
+        if content.style == "points" or (content.style == "lines" and _barred(series))
+    ]
+    places = np.concatenate([series.points[:, 0] for series in neighbours] or [np.zeros(0)])
+    distinct = np.unique(places)
+    if len(neighbours) < 2 or len(distinct) == len(places):
+        return
+    at = np.log(distinct) if content.x.log else distinct
+    # Around a single place any distance will do.
+    gap = float(np.diff(at).min()) if len(at) > 1 else abs(float(at[0])) / 10 or 1.0
+    step = min(_APART * float(np.ptp(at)) or gap, _OF_GAP * gap / len(neighbours))
+    for number, series in enumerate(neighbours):
+        yield series.label, step * (number - (len(neighbours) - 1) / 2)
+
+
+def _moved(scale: Scale, distance: float) -> str:
+    if not distance:
+        return "1"
+    return f"($1*{np.exp(distance):.9g})" if scale.log else f"($1+{distance:.9g})"
+
+
+def _scales(
+    content: Content, blocks: Sequence[_Rows], distances: Sequence[float], width_cm: float
+) -> tuple[Scale, Scale]:
     """Return the axes with ends and tics, where gnuplot's own won't do."""
     extents = 2 if content.style == "bars" else 1
     x = np.concatenate([*(rows[:, :extents].ravel() for rows in blocks), content.missing])
+    beside = max(distances, default=0.0)
     y = np.concatenate([*(rows[:, extents:].ravel() for rows in blocks), np.zeros(0)])
     space = _BELOW if content.style in ("lines", "points", "marks") else 0.0
-    return (
-        log_scale(content.x, x) if content.x.log else content.x,
-        log_scale(content.y, y, below=space) if content.y.log else content.y,
-    )
+    x_scale = content.x
+    if x_scale.log:
+        factor = np.exp(beside)
+        x_scale = log_scale(x_scale, np.concatenate([x / factor, x * factor]))
+    elif content.style in ("lines", "points") and len(x):
+        most = round(_MOST_TICS * width_cm / USUAL_WIDTH)
+        x_scale = linear_scale(x_scale, x, most, beside)
+    return x_scale, log_scale(content.y, y, below=space) if content.y.log else content.y
 
 
 def _below(content: Content, blocks: Sequence[_Rows]) -> float:
@@ -126,11 +175,12 @@ def _below(content: Content, blocks: Sequence[_Rows]) -> float:
     return 0.0 if 0 <= least < 2 * _BELOW * (most - least) else _BELOW
 
 
-def crowded(tics: Sequence[tuple[float, str]]) -> int:
+def crowded(tics: Sequence[tuple[float, str]], width_cm: float = USUAL_WIDTH) -> int:
     """Return how long the longest text is where the tics must be turned, 0 where they fit."""
     lengths = [min(width(visible(text)), LONGEST) for _, text in tics]
     # Each has the room of the longest, and that of two characters between.
-    return max(lengths) if sum(max(lengths) + 2 for _ in lengths) > _ROOM else 0
+    room = _ROOM * width_cm / USUAL_WIDTH
+    return max(lengths, default=0) if sum(max(lengths) + 2 for _ in lengths) > room else 0
 
 
 def ends(scale: Scale) -> str:

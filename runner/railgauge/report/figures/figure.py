@@ -124,6 +124,7 @@ def text_bars(content: Content) -> list[str]:
         or not max(values)
     ):
         return []
+    usual = 0 if all(value.is_integer() for value in values) else 2
     texts = {row[0]: place_text(row[0], content.x) for row in rows}
     width = max(map(len, texts.values()))
     lines = []
@@ -134,7 +135,7 @@ def text_bars(content: Content) -> list[str]:
             eighths = round(8 * _BAR * value / max(values))
             bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
             spread = ends[1] - ends[0] if len(ends) > 1 else math.nan
-            decimals = decimals_of_interval(*ends[:2]) if 0 < spread < math.inf else 2
+            decimals = decimals_of_interval(*ends[:2]) if 0 < spread < math.inf else usual
             number = f"{value:.{decimals}f}"
             if spread == spread:
                 number += f" [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]"
@@ -155,9 +156,14 @@ def place_text(place: float, x: Scale) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """A whole figure; its notes end with the runs that it comes from."""
+    """A whole figure; its notes end with the runs that it comes from.
+
+    `caption` follows the title. `width` is the picture's in LaTeX in cm; None: the lines' there.
+    """
 
     name: str
     title: str
     content: Content
     notes: tuple[str, ...]
+    caption: str = ""
+    width: float | None = None

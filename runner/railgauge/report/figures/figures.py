@@ -161,7 +161,7 @@ def _figure(
     if lacking:
         notes.insert(0, f"Without a trace, failed or not measured: {abbreviated(lacking, '; ')}.")
     notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
-    return Figure(spec.name, spec.title, content, tuple(notes))
+    return Figure(spec.name, spec.title, content, tuple(notes), visible(spec.caption), spec.width)
 
 
 def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 def render_plot(figure: Figure, terminal: Terminal) -> str:
     """Return the gnuplot script that draws `figure` from its data file."""
+    width = figure.width or curves.USUAL_WIDTH
+    shared = {"figure": figure, "terminal": terminal, "width": width}
     if figure.content.grid is not None:
         blocks = {name: i for i, name in enumerate(curves.grid_blocks(figure.content.grid))}
-        return render_script("heatmap", figure=figure, blocks=blocks, terminal=terminal)
-    drawn = curves.curves(figure.content)
-    return render_script("figure", figure=figure, curves=drawn, terminal=terminal)
+        return render_script("heatmap", blocks=blocks, **shared)
+    return render_script("figure", curves=curves.curves(figure.content, width), **shared)
 
 
 def render_script(template: str, **values: Any) -> str:

@@ -26,10 +26,24 @@ _ALIGNED = re.compile(
     rf"({_NUMBER.pattern})"
     rf"( (?:{_INTERVAL.pattern}|± {_NUMBER.pattern}|\({_NUMBER.pattern}(?: %)?\)))?"
 )
+# How wide characters of numbers and of marks are in print, in digits, where it isn't 1.
+_NARROW = {0.56: ".,[]ijl", 0.61: "f", 0.67: " ", 0.78: "()rst", 0.89: "cez"}
+_WIDE = {1.06: "kqvxy", 1.11: "bdhnpu", 1.44: "w", 1.56: "-±", 1.67: "%m"}
+_WIDTHS = {char: width for width, chars in (_NARROW | _WIDE).items() for char in chars}
 
 
-# A number and what stands behind it; None for what is no number.
-_Aligned = tuple[str, str] | None
+class _Aligned(NamedTuple):
+    """A number, a second statistic beside it, and a mark: each "" if there is none."""
+
+    number: str
+    beside: str
+    mark: str
+
+    @property
+    def suffix(self) -> str:
+        """What stands behind the number, as LaTeX."""
+        beside = f"{{~{_with_numbers(self.beside)}}}" if self.beside else ""
+        return beside + _mark(self.mark)
 
 
 class _Size(NamedTuple):
@@ -123,20 +137,26 @@ def _longest(table: Table, place: int) -> int:
     return max(map(width, (table.stub[place], *(row.labels[place].text for row in table.rows))))
 
 
-def _columns(table: Table, aligned: Sequence[Sequence[_Aligned]]) -> Iterator[str]:
+def _columns(table: Table, aligned: Sequence[Sequence[_Aligned | None]]) -> Iterator[str]:
     """Yield how many digits siunitx keeps free before and after each column's decimal marker."""
     for i, column in enumerate(table.columns):
         present = [cell for line in aligned if (cell := line[i])]
-        numbers = [number for number, _ in present]
+        numbers = [cell.number for cell in present]
         digits = max((len(text.lstrip("-").split(".")[0]) for text in numbers), default=1)
         sign = "-" if any(text.startswith("-") for text in numbers) else ""
         decimals = max((len(text.partition(".")[2]) for text in numbers), default=column.digits)
         fraction = f".{decimals}" if decimals else ""
         options = f"table-format={sign}{digits}{fraction}"
-        suffix = max((text for _, text in present), key=len, default="")
-        if suffix:
-            options += f",table-space-text-post={suffix}"
+        # The widest in print, which needn't be in one cell.
+        beside = max((cell.beside for cell in present), key=_printed_width, default="")
+        mark = max((cell.mark for cell in present), key=_printed_width, default="")
+        if beside or mark:
+            options += f",table-space-text-post={_Aligned('', beside, mark).suffix}"
         yield f"S[{options}]"
+
+
+def _printed_width(text: str) -> float:
+    return sum(_WIDTHS.get(char, 1.0) for char in text)
 
 
 def _header(table: Table, line_length: int) -> Iterator[HeaderLine]:
@@ -189,7 +209,7 @@ def _braced(text: Tex) -> Tex:
     return Tex(f"{{{text}}}")
 
 
-def _row(row: Row, stubs: Sequence[_Stub], aligned: Sequence[_Aligned]) -> tuple[Tex, ...]:
+def _row(row: Row, stubs: Sequence[_Stub], aligned: Sequence[_Aligned | None]) -> tuple[Tex, ...]:
     labels = (stub.label(label) for stub, label in zip(stubs, row.labels, strict=True))
     return (*labels, *map(_cell, row.cells, aligned))
 
@@ -204,21 +224,20 @@ def _with_numbers(text: str) -> str:
     return "".join(rf"\num{{{part}}}" if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
-def _aligned(cell: Cell) -> _Aligned:
-    """Return a cell's number for siunitx to align, and the LaTeX behind it.
+def _aligned(cell: Cell) -> _Aligned | None:
+    """Return a cell's number for siunitx to align, and what stands behind it.
 
     None for all that is no number; a text for a missing one may well end with a digit.
     """
     match = _ALIGNED.fullmatch(cell.text)
     if match is None:
         return None
-    second = f"{{~{_with_numbers(match[2].strip())}}}" if match[2] else ""
-    return match[1], second + _mark(cell.mark)
+    return _Aligned(match[1], (match[2] or "").strip(), cell.mark)
 
 
-def _cell(cell: Cell, aligned: _Aligned) -> Tex:
+def _cell(cell: Cell, aligned: _Aligned | None) -> Tex:
     if aligned is not None:
-        return Tex(" ".join(aligned).rstrip())
+        return Tex(f"{aligned.number} {aligned.suffix}".rstrip())
     mark = _mark(cell.mark)
     if _INTERVAL.fullmatch(cell.text):
         return Tex(f"{{{_with_numbers(cell.text)}{mark}}}")

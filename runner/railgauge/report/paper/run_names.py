@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-_NIC = re.compile(r"nic\.[^.]+\.(driver|mtu)")
 _DIGITS = 10
 
 

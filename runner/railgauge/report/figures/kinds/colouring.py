@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.report.figures.axis_ends import round_step
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Scale
-from railgauge.report.figures.logaxis import round_step
 
 _BAR_STEPS = 64
 # One value a hundred times worse must not make all the others look the same.

@@ -1,4 +1,4 @@
-"""Where a logarithmic axis begins and ends, and its round numbers: gnuplot takes whole decades."""
+"""Where an axis begins and ends, and its round numbers: gnuplot takes whole decades, or steps."""
 
 from __future__ import annotations
 
@@ -34,6 +34,24 @@ def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) 
     high = scale.high if scale.high is not None else most * ratio**_BESIDE
     marks = ((mark, f"{mark:.10g}") for mark in _marks(low, high) if low <= mark <= high)
     return replace(scale, low=low, high=high, tics=scale.tics or tuple(marks))
+
+
+def linear_scale(
+    scale: Scale, values: NDArray[np.float64], most: int, beside: float = 0.0
+) -> Scale:
+    """Return `scale` with ends a little beside `values` (n,), and at most so many round numbers.
+
+    gnuplot's own axis would go on to the next round number, below 0 for sizes from 64 bytes on.
+    `beside` is what is drawn on both sides of a value.
+    """
+    least, greatest = float(values.min()), float(values.max())
+    margin = _BESIDE * (greatest - least) or abs(least) / 2 or 1.0
+    low, high = least - margin - beside, greatest + margin + beside
+    step = round_step(high - low, most)
+    step = max(step, 1.0) if np.all(values == np.round(values)) else step
+    places = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    tics = tuple((place, f"{place:.10g}") for place in places)
+    return replace(scale, low=low, high=high, tics=tics)
 
 
 def _marks(low: float, high: float) -> Iterator[float]:
