@@ -105,6 +105,6 @@ def test_a_host_that_cannot_start_its_engine_is_lost_to_the_run(tmp_path: Path, 
 
 def test_a_launcher_that_cannot_start_a_rank_fails_the_replication_alone() -> None:
     launcher = saying(status=127, stderr="mpirun: no rail-mpi on n2\n")
-    with pytest.raises(EngineError, match="status 127 .*no rail-mpi on n2") as error:
+    with pytest.raises(EngineError, match=r"status 127 .*no rail-mpi on n2") as error:
         list(events(running("a", launcher), None, 10.0))
     assert error.value.code == "engine-lost"
