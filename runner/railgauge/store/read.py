@@ -234,14 +234,7 @@ def run_summaries(connection: Connection, runs: Collection[int] | None = None) -
     The replications of each are counted: of a year's runs that takes seconds.
     """
     of_runs = true() if runs is None else RunCase.run_id.in_(runs)
-    planned = {
-        run_id: (count, total)
-        for run_id, count, total in connection.execute(
-            select(RunCase.run_id, func.count(), func.sum(RunCase.replications))
-            .where(of_runs)
-            .group_by(RunCase.run_id)
-        )
-    }
+    planned = _planned(connection, of_runs)
     skipped = _skipped(connection, of_runs)
     unasked = _unasked(connection, of_runs)
     ended = _count_replications(connection, of_runs, Replication.number > 0)
@@ -288,6 +281,13 @@ def _labels(connection: Connection) -> dict[int, dict[str, str]]:
     for run_id, key, value in connection.execute(query.order_by(RunLabel.key)):
         labels.setdefault(run_id, {})[key] = value
     return labels
+
+
+def _planned(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, tuple[int, int]]:
+    """Return run -> how many cases it has, and replications of all of them."""
+    counts = select(RunCase.run_id, func.count(), func.sum(RunCase.replications))
+    rows = connection.execute(counts.where(of_runs).group_by(RunCase.run_id))
+    return {run_id: (count, total) for run_id, count, total in rows}
 
 
 def _skipped(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
