@@ -16,6 +16,7 @@ from railgauge.plan.cases import Case
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
+from railgauge.report.figures.kinds.distribution import counting
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.tables.axes import Axis
 
@@ -113,15 +114,19 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
         x, per_x = scale_of(figure, figure.x, "Time within the replication", "s", log=False)
         unit = best_unit(quantity.unit, values.tolist())
         y, per_y = scale_of(figure, figure.y, quantity.title, quantity.unit, unit, log=False)
+        plotted = tuple(
+            PlottedSeries(label, outline(steps) / (per_x, per_y)) for label, *_, steps in drawn
+        )
+        # A late datagram takes a loss back.
+        if not quantity.unit and values.min() >= 0:
+            y = counting(y, plotted)
         for omit in sorted({series.omit for _, _, series, _ in drawn if series.omit}):
             notes.append(f"The first {in_best_unit(omit * NS, 's')} were omitted from the metrics.")
         return Content(
             style="steps",
             x=x,
             y=y,
-            plotted=tuple(
-                PlottedSeries(label, outline(steps) / (per_x, per_y)) for label, *_, steps in drawn
-            ),
+            plotted=plotted,
             summary=tuple(_summary(label, quantity, steps) for label, *_, steps in drawn),
             header=(*traced.COLUMNS, "from_seconds", "to_seconds", _csv_name(quantity)),
             records=tuple(
