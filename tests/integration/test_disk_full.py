@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,7 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 from tests.support import command_line
+from tests.support.store_samples import LAUNCH, METRICS, RUN, case, lossy, planned
+
+from railgauge.store import Store
+from railgauge.store.models import Run as RunRow
+from railgauge.store.models import TraceRow
 
 MIB = 1 << 20
 PLAN = """\
@@ -73,6 +80,34 @@ def test_a_size_without_room_fails_and_the_others_are_measured(tmp_path: Path, s
     assert failed == [(64 * MIB, None)] * 2
     assert list(small.iterdir()) == []
     assert os.statvfs(small).f_bavail == os.statvfs(small).f_blocks
+
+
+def test_a_database_that_has_no_room_to_shrink_is_whole_and_shrinks_later(small: Path) -> None:
+    path, filler = small / "measured.db", small / "filler"
+    with Store.open(str(path)) as store:
+        run = store.begin_run(RUN, planned(case(), replications=2), METRICS)
+        store.add(run, "stream", case().key, lossy(1), LAUNCH)
+        # What a trace of millions of packets takes, and what of that stays.
+        with store.writing() as connection:
+            connection.execute(update(TraceRow).values(data=os.urandom(2 * MIB)))
+            connection.execute(update(RunRow).values(plan_text="x" * 4 * MIB))
+    with filler.open("wb") as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(MIB))
+    thin = [*command_line.COMMAND, "db", "thin", "--older-than", "0s", "--db", str(path)]
+    os.truncate(filler, filler.stat().st_size - 3 * MIB)
+    before = path.stat().st_size
+    done = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "its disk is full" in done.stderr
+    with Store.open(str(path)) as store:
+        store.check()
+        assert store.traces([run]) == []
+    assert path.stat().st_size == before
+    filler.unlink()
+    done = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert path.stat().st_size < before - MIB
 
 
 def test_a_disk_that_fails_while_it_is_written_gives_no_number(

@@ -41,7 +41,7 @@ _COMMANDS = {
     "import": ("importing", "import_group", "Put other people's results into the database."),
     "export": ("exporting", "export_group", "Write runs in the formats of other programs."),
     "baseline": ("baseline", "baseline", "Name runs that others are compared with."),
-    "db": ("databases", "db_group", "Copy, check and back up databases."),
+    "db": ("databases", "db_group", "Copy, check, back up and thin databases."),
     "calibrate": ("calibrating", "calibrate", "Check the instrument against known truths."),
     "doctor": ("doctor", "doctor", "Check whether hosts and the links between them are ready."),
     "testbed": ("testbeds", "testbed", "Build and remove clusters of network namespaces."),

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import time
 from functools import partial
 from pathlib import Path
 
 import click
 
+from railgauge.base.units import parse_time
 from railgauge.cli import options
 from railgauge.store import Store
 from railgauge.store.backup import backup
 from railgauge.store.copy import copy
+from railgauge.store.thinning import excess, give_back, thin
+from railgauge.store.write import iso
+
+# What a table's rows are called.
+_KINDS = {
+    "log": "system logs",
+    "port_log": "rows of ports",
+    "trace": "traces",
+    "series": "series",
+}
 
 
 @click.group("db")
 def db_group() -> None:
-    """Copy, check and back up databases."""
+    """Copy, check, back up and thin databases."""
 
 
 @db_group.command("copy")
@@ -73,3 +86,43 @@ def backup_command(target: Path, where: str) -> None:
     """
     size = backup(where, target)
     click.echo(f"{target}: {size:,} bytes, whole")
+
+
+def _age(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Return an age in seconds, which may be in days; click's BadParameter where it is none."""
+    days = re.fullmatch(r"([0-9]{1,6})d", value)
+    try:
+        return 86400.0 * int(days[1]) if days else parse_time(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no age: write such as 30d or 12h") from None
+
+
+@db_group.command("thin")
+@click.option(
+    "--older-than",
+    required=True,
+    metavar="AGE",
+    callback=_age,
+    help="Of runs that began so long ago, such as 30d or 12h.",
+)
+@click.option("--baselines", is_flag=True, help="Of runs that are in a baseline, too.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and delete nothing.")
+@options.database
+def thin_command(older_than: float, baselines: bool, dry_run: bool, where: str) -> None:
+    """Delete old runs' system logs, what ports counted, traces and series.
+
+    All that was measured stays: replications, values, facts, settings, warnings. It is told what
+    goes before it goes. Runs of baselines are spared; while one of the runs is measured, nothing
+    is deleted.
+    """
+    with Store.open(where, create=False, check=False) as store:
+        old = excess(store, iso(time.time() - older_than), baselines=baselines)
+        rows = ", ".join(f"{old.rows[name]:,} {kind}" for name, kind in _KINDS.items())
+        size = f", about {old.size:,} bytes" if old.size else ""
+        would = " would go" if dry_run else " go"
+        click.echo(f"{store.name}: of {len(old.runs):,} runs {rows}{would}{size}")
+        if dry_run:
+            return
+        thin(store, old.runs)
+        smaller, free = give_back(store)
+        click.echo(f"{store.name}: {smaller:,} bytes smaller, {free:,} bytes free")

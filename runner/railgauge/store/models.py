@@ -39,6 +39,12 @@ class Base(DeclarativeBase):
     type_annotation_map = {str: Text, float: Float(53)}  # noqa: RUF012 - SQLAlchemy's own form
 
 
+def _of_replication() -> ForeignKeyConstraint:
+    return ForeignKeyConstraint(
+        ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
+    )
+
+
 class Run(Base):
     """One execution of a plan, or one import. Ids are never used twice.
 
@@ -310,9 +316,7 @@ class Measurement(Base):
 
     __tablename__ = "value"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
-        ),
+        _of_replication(),
         {"sqlite_with_rowid": False},
     )
 
@@ -332,9 +336,7 @@ class PublishedValueRow(Base):
 
     __tablename__ = "published_value"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
-        ),
+        _of_replication(),
         {"sqlite_with_rowid": False},
     )
 
@@ -350,15 +352,8 @@ class PublishedValueRow(Base):
     absence: Mapped[str | None]
 
 
-class TraceRow(Base):
-    """A replication's per-packet trace: `data` is what `railgauge.base.trace.unpack` reads."""
-
-    __tablename__ = "trace"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
-        ),
-    )
+class _OverTime:
+    """What was recorded over a replication's time: `data`, compressed, and what it amounts to."""
 
     run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
@@ -369,7 +364,14 @@ class TraceRow(Base):
     data: Mapped[bytes] = mapped_column(LargeBinary)
 
 
-class SeriesRow(Base):
+class TraceRow(_OverTime, Base):
+    """A replication's per-packet trace: `data` is what `railgauge.base.trace.unpack` reads."""
+
+    __tablename__ = "trace"
+    __table_args__ = (_of_replication(),)
+
+
+class SeriesRow(_OverTime, Base):
     """A replication's series: `data` is what `railgauge.base.intervals.unpack` reads.
 
     It has so many intervals (`recorded`). What was `sent` and `arrived`, the omitted part included,
@@ -377,18 +379,7 @@ class SeriesRow(Base):
     """
 
     __tablename__ = "series"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["run_case_id", "number"], ["replication.run_case_id", "replication.number"]
-        ),
-    )
-
-    run_case_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    sent: Mapped[int] = mapped_column(BigInteger)
-    arrived: Mapped[int] = mapped_column(BigInteger)
-    recorded: Mapped[int]
-    data: Mapped[bytes] = mapped_column(LargeBinary)
+    __table_args__ = (_of_replication(),)
 
 
 class LossRun(Base):

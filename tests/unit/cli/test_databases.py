@@ -88,6 +88,21 @@ def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
     assert last == f"{filled}: 19 replications, {len(lines)} changed"
 
 
+def test_what_is_thinned_is_told_before_and_only_said_in_a_dry_run(filled: Path) -> None:
+    thin = ("db", "thin", "--db", filled, "--baselines", "--older-than")
+    assert call(*thin, "1d").output.startswith(f"{filled}: of 0 runs 0 system logs, ")
+    before = filled.read_bytes()
+    expected = f"{filled}: of 2 runs 12 system logs, 2 rows of ports, 1 traces, 1 series"
+    (line,) = call(*thin, "0s", "--dry-run").output.splitlines()
+    assert line.startswith(f"{expected} would go, about ")
+    assert filled.read_bytes() == before
+    first, last = call(*thin, "0s").output.splitlines()
+    assert first.startswith(f"{expected} go, about ")
+    assert last == f"{filled}: {len(before) - filled.stat().st_size:,} bytes smaller, 0 bytes free"
+    assert call("db", "check", "--db", filled).output == f"{filled}: 19 replications, whole\n"
+    assert "such as 30d or 12h" in call(*thin, "3w").output
+
+
 def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: Path) -> None:
     target = tmp_path / "target.db"
     call("db", "copy", filled, target)

@@ -61,7 +61,9 @@ def test_a_case_that_failed_lacks_what_it_gave_before_and_not_what_its_neighbour
 ):
     add(database, {1: {"throughput": noisy()}, 2: {"solve_time": noisy(1)}})
     add(database, {1: {"throughput": noisy(seed=2)}, 2: {}}, test="new")
-    (lost,) = verdict(database).lost
+    judged = verdict(database)
+    (lost,) = judged.lost
+    assert not judged.passed and not judged.slower and not judged.problems
     assert (lost.metric, lost.sides[0].n, lost.sides[1].failed) == ("solve_time", 10, 3)
     assert lost.judged.reason == "after, 3 replications failed and none was measured"
 

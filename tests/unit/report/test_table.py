@@ -64,6 +64,16 @@ def test_numbers_sort_by_size_and_links_by_first_appearance() -> None:
     ]
 
 
+def test_clients_and_servers_are_axes_of_their_own() -> None:
+    points = [
+        series([1e6] * 10, client="gw1", server="hh1"),
+        series([2e6] * 10, client="hh1", server="gw1"),
+    ]
+    table = build(_spec(rows=["client_host"], columns=["server_host"]), points)
+    assert [heading.text for heading in table.header[1]] == ["hh1", "gw1"]
+    assert _texts(table) == [["gw1", "1.00", "---"], ["hh1", "---", "2.00"]]
+
+
 def test_labels_of_a_group_are_shared_by_its_rows() -> None:
     points = [series([1e6], {"datagram": 1024}, link=link) for link in ("a", "b", "c")]
     table = build(_spec(rows=["datagram", "link"], columns=[]), points)

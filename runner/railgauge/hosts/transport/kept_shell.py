@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import shlex
-import string
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -12,21 +11,13 @@ from collections.abc import Sequence
 from railgauge.base.errors import HostUnreachableError
 from railgauge.hosts.transport.interface import Exit, Process, Transport, shell_status
 
-_HARMLESS = (string.ascii_letters + string.digits + " _-./=:,+@").encode()
-
-# Each line of input is a program with its arguments, encoded; the program has the same input. $1 is
+# Each line of input is a program with its arguments, quoted; the program has the same input. $1 is
 # the mark that says that it ended well, and where its standard error begins; a shell whose program
-# did not end well ends as it did.
+# did not end well ends as it did. $n stands for a newline in an argument.
 _LOOP = (
-    'mark=$1; while read -r coded; do echo "$mark" >&2; eval "set -- $(printf %b "$coded")"; '
+    'n="\n" mark=$1; while read -r line; do echo "$mark" >&2; eval "set -- $line"; '
     '"$@" || exit $?; echo "$mark"; done'
 )
-
-
-def encode(argv: Sequence[str]) -> str:
-    """Return `argv` quoted for sh, as printf's %b reads it: one line, harmless to any shell."""
-    text = shlex.join(argv).encode()
-    return "".join(chr(byte) if byte in _HARMLESS else f"\\0{byte:03o}" for byte in text)
 
 
 class KeptShell:
@@ -48,7 +39,7 @@ class KeptShell:
         """Start a program; one that can't be started ends with status 127 or 126."""
         self._lines.clear()
         self._ended = False
-        self._process.send_line(encode(argv))
+        self._process.send_line(shlex.join(argv).replace("\n", "'\"$n\"'"))
 
     @property
     def ready(self) -> bool:

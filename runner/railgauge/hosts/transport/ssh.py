@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shlex
+import string
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +24,6 @@ from paramiko.ssh_exception import SSHException
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
 from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
-from railgauge.hosts.transport.kept_shell import encode
 from railgauge.hosts.transport.line_buffer import LineBuffer, Tail
 from railgauge.hosts.transport.sshconnect import SshConnection, translated
 from railgauge.hosts.transport.sshpool import SshPool
@@ -33,6 +34,7 @@ _PUT_TIMEOUT = 60.0
 _KILL_TIMEOUT = 5.0
 _LAST_WORDS = 1.0
 _LONGEST_INLINE = 100_000
+_HARMLESS = (string.ascii_letters + string.digits + " _-./=:,+@").encode()
 
 # $1 is a mark, $2 the program and its arguments, quoted for sh and then encoded; empty: they are
 # the first line of standard input, as a command line of sshd's has 128 KiB at most. The shell
@@ -46,6 +48,12 @@ _START = (
     "read -r pid name state parent group rest </proc/$$/stat; "
     'echo "$mark ready $group"; "$@"; exit $?'
 )
+
+
+def encode(argv: Sequence[str]) -> str:
+    """Return `argv` quoted for sh, as printf's %b reads it: one line, harmless to any shell."""
+    text = shlex.join(argv).encode()
+    return "".join(chr(byte) if byte in _HARMLESS else f"\\0{byte:03o}" for byte in text)
 
 
 class _Bell(threading.Event):

@@ -18,13 +18,13 @@ from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import counting
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
+from railgauge.report.figures.kinds.trace_quantity import NS
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 
-NS = 1e-9
 # More steps than this across a figure can't be distinguished.
 _MOST_STEPS = 500
 
