@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,15 +117,11 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
         plotted = tuple(
             PlottedSeries(label, outline(steps) / (per_x, per_y)) for label, *_, steps in drawn
         )
-        # A late datagram takes a loss back.
-        if not quantity.unit and values.min() >= 0:
-            y = counting(y, plotted)
-        for omit in sorted({series.omit for _, _, series, _ in drawn if series.omit}):
-            notes.append(f"The first {in_best_unit(omit * NS, 's')} were omitted from the metrics.")
         return Content(
             style="steps",
             x=x,
-            y=y,
+            # A late datagram takes a loss back.
+            y=y if quantity.unit or values.min() < 0 else counting(y, plotted),
             plotted=plotted,
             summary=tuple(_summary(label, quantity, steps) for label, *_, steps in drawn),
             header=(*traced.COLUMNS, "from_seconds", "to_seconds", _csv_name(quantity)),
@@ -134,11 +130,16 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
                 for label, stored, series, _ in drawn
                 for row in quantity.steps(series, stored.case, None).tolist()
             ),
-            notes=tuple(notes),
+            notes=(*notes, *_omitted(series for _, _, series, _ in drawn)),
         )
 
     rules = AxisRules(unit=quantity.unit)
     return traced.kind_of_traces(draw, x=AxisRules(unit="s"), y=rules, parameter="series")
+
+
+def _omitted(all_series: Iterable[Intervals]) -> Iterator[str]:
+    for omit in sorted({series.omit for series in all_series} - {0}):
+        yield f"The first {in_best_unit(omit * NS, 's')} were omitted from the metrics."
 
 
 def _required(
