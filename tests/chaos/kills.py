@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from tests.chaos.campaign import Disaster, Finding, Place
 from tests.chaos.measuring import Measuring, descendants, finish, nothing_left
 
 ENGINES = ("rail-udp", "sh", "sleep")
 WATCHERS = ("rail-watch", "rail-hold", "rail-exec")
+RANKS = ("rail-mpi", "mpirun", "orted")
 
 
-def strike(place: Place, names: Sequence[str], number: signal.Signals) -> list[Finding]:
+def strike(
+    place: Place, names: Sequence[str], number: signal.Signals, **plan: Any
+) -> list[Finding]:
     """Send the signal to the controller, or to a process of one of the names, while it measures.
 
     What is stopped goes on after a while, as a machine that was suspended does.
     """
     findings: list[Finding] = []
-    measuring = Measuring(place.folder)
+    measuring = Measuring(place.folder, **plan)
     with nothing_left(findings):
         controller = measuring.start("run", "plan.yaml")
         measuring.await_stored(place.chance.randrange(measuring.planned), controller)
@@ -70,6 +75,14 @@ DISASTERS = (
         lambda place: strike(place, ENGINES, signal.SIGKILL),
         100,
         3,
+    ),
+    Disaster(
+        "kill-rank",
+        "kill -9 of a rank of MPI or of what launches them",
+        lambda place: strike(place, RANKS, signal.SIGKILL, figures=1, pings=1, ranks=6),
+        30,
+        1,
+        lambda: "" if shutil.which("mpicc") else "Open MPI (libopenmpi-dev)",
     ),
     Disaster(
         "kill-watcher",

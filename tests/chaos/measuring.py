@@ -53,6 +53,12 @@ tests:
     grid: {{datagram: [64, 1024]}}
     replications: {pings}
 """
+RANKS = """\
+  - name: ranks
+    engine: mpi
+    set: {{mode: latency, duration: 50ms, yield: true}}
+    replications: {ranks}
+"""
 HERE = """\
   a: {address: 127.0.0.1, transport: local}
   b: {address: 127.0.0.1, transport: local}"""
@@ -84,6 +90,7 @@ class Measuring:
     folder: Path
     figures: int = 6
     pings: int = 6
+    ranks: int = 0
     hosts: str = HERE
     database: str = "railgauge.db"
 
@@ -93,12 +100,14 @@ class Measuring:
         script.write_text(SCRIPT)
         (self.folder / "ledger.yaml").write_text(ENGINE.format(script=script, folder=self.folder))
         plan = PLAN.format(hosts=self.hosts, figures=self.figures, pings=self.pings)
+        if self.ranks:
+            plan += RANKS.format(ranks=self.ranks)
         (self.folder / "plan.yaml").write_text(plan)
 
     @property
     def planned(self) -> int:
         """How many replications the plan asks for."""
-        return 3 * self.figures + 2 * self.pings
+        return 3 * self.figures + 2 * self.pings + self.ranks
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[str]:
         """Start railgauge in the folder."""
