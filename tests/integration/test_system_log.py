@@ -299,7 +299,7 @@ def test_replications_without_their_watcher_are_suspect_and_keep_what_was_measur
     reasons = lab.query("SELECT host, code FROM suspicion")
     assert reasons == [("a", "unwatched")] * len(suspect)
     assert order == "sequential" or len(suspect) == 1
-    assert "a: no system log tells what else ran there" in out + err
+    assert "a: no system log shows what else ran there" in out + err
     wait_for(lambda: not lab.watchers())
 
 
@@ -320,7 +320,7 @@ def test_foreign_load_makes_a_replication_suspect_which_stays_in_every_table(lab
     others_only = "system_log: {suspect: {steal: off, under_rate: off, untimed: off}}"
     with burner(), burner(), burner():
         said = lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 2, {others_only}}}")))
-    assert "[foreign-cpu, told once]" in said
+    assert "[foreign-cpu, shown once]" in said
     assert "2 measured, 2 suspect" in said
     assert lab.query("SELECT DISTINCT status FROM measurement") == [("suspect",)]
     assert "suspect: u: 2 replications, foreign-cpu on a" in lab.railgauge("show", "1")

@@ -227,7 +227,7 @@ class _Reader:
         metrics.update(*(engine.metrics for engine in engines))
         for name in plan.smallest_change:
             if name not in metrics:
-                hint = suggest(name, metrics) or ": `railgauge engines NAME` tells its metrics"
+                hint = suggest(name, metrics) or ": `railgauge engines NAME` prints its metrics"
                 message = f"no engine of this plan gives a metric {name!r}{hint}"
                 self._report(message, "smallest_change", name, key=True)
 

@@ -156,7 +156,7 @@ class _Progress(ABC):
         for suspicion in outcome.suspicions:
             if (suspicion.code, suspicion.host) not in self._suspected:
                 subject = f"{name}, replication {outcome.replication}"
-                text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, told once]"
+                text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, shown once]"
                 self._print(text, "yellow")
         self._suspected |= kinds
 

@@ -71,7 +71,7 @@ class Slurm:
         names = self.node_names(record.get("NodeList", ""))
         if not names:
             raise EnvironmentFailedError(
-                f"Slurm tells no nodes of job {job}: see `scontrol show job`"
+                f"Slurm lists no nodes of job {job}: see `scontrol show job`"
             )
         addresses = {
             record["NodeName"]: record.get("NodeAddr", record["NodeName"])
@@ -122,7 +122,7 @@ class Slurm:
         answer = _ask(["sbatch", "--parsable", str(script)], {**environment, **variables})
         job = answer.strip().partition(";")[0]
         if not job.isdigit():
-            raise EnvironmentFailedError(f"sbatch told no job's id but {answer.strip()[:100]!r}")
+            raise EnvironmentFailedError(f"sbatch printed no job's id but {answer.strip()[:100]!r}")
         return job
 
     def start(self, job: str, node: str, step: str) -> list[str]:

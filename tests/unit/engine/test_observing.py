@@ -167,7 +167,7 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
     assert watcher.log(1, 1) is None  # it has ended
     (found,) = judged(which, dispatch(), outcome, LAUNCH).suspicions
     assert found.message == (
-        "b: no system log tells what else ran there, as rail-watch ended with status 3: see that "
+        "b: no system log shows what else ran there, as rail-watch ended with status 3: see that "
         "it runs there, and measure again"
     )
 

@@ -446,7 +446,9 @@ def test_what_hpcbench_has_no_layout_for_is_told(store, tmp_path, catalogue):
 
 def test_suspect_replications_are_told_of(store, tmp_path, catalogue):
     result = export_hpcbench(store, measured_run(store), tmp_path / "out", catalogue=catalogue)
-    assert "2 suspect replications can't be told from others in these files" in result.notes
+    assert (
+        "2 suspect replications can't be distinguished from others in these files" in result.notes
+    )
 
 
 def test_an_export_leaves_no_log_of_an_earlier_one(store, tmp_path, catalogue):

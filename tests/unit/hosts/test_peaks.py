@@ -107,7 +107,7 @@ def test_models_with_one_and_with_two_wide_units_are_told_apart_by_their_names()
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"virtual_machine": "kvm"}, "a virtual machine may be told any model and clock"),
+        ({"virtual_machine": "kvm"}, "a virtual machine may report any model and clock"),
         ({"frequency.hardware_maximum": ""}, "the kernel doesn't tell the clock (no cpufreq)"),
         ({"frequency.hardware_maximum": "3700, 4900 MHz"}, "the cores' clocks differ"),
         ({"frequency.hardware_maximum": "2800 MHz"}, "the frequency driver doesn't tell"),
@@ -152,7 +152,7 @@ def test_channels_that_differ_are_added() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"virtual_machine": "kvm"}, "a virtual machine may be told any memory"),
+        ({"virtual_machine": "kvm"}, "a virtual machine may report any memory"),
         ({"memory.channels": ""}, "the firmware's tables don't tell the memory's channels"),
     ],
 )
@@ -165,7 +165,7 @@ def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], rea
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"virtual_machine": "kvm"}, "a virtual machine may be told any speed"),
+        ({"virtual_machine": "kvm"}, "a virtual machine may report any speed"),
         ({"peer_interfaces": "lo"}, "no interface leads to another host"),
         ({"nic.eth0.speed": ""}, "eth0 doesn't tell its speed"),
         ({"peer_interfaces": "veth1", "nic.veth1.speed": "10000 Mbit/s"}, "veth1 is no hardware"),

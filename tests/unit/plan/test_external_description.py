@@ -125,7 +125,7 @@ def test_a_description_says_what_its_metrics_are_or_has_it_from_ours(tmp_path: P
         ("{type: int,", "{type: int, unit: s,", "toy.yaml:11:24: a parameter of type int has no"),
         ("as: {receive", "as: {recieve", "toy.yaml:5:70: 'as': 'recieve' is not one of"),
         ('"0": all', '"0": 1', "toy.yaml:11:46: '0' is the number 1, but text is wanted"),
-        ('-p, "{port}"]', "-x]", "toy.yaml:13:9: nothing tells when this server is ready"),
+        ('-p, "{port}"]', "-x]", "toy.yaml:13:9: nothing says when this server is ready"),
         ("server: [", "sever: [", "toy.yaml:13:1: unknown key 'sever': did you mean 'server'?"),
         ("client: [", "command: [", "toy.yaml:13:1: 'server' needs 'client' beside it"),
         ("env:", "command: [a]\nenv:", "toy.yaml:15:1: 'server' and 'client' take the place"),

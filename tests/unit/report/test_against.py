@@ -212,12 +212,12 @@ def test_several_cases_to_hold_against_are_refused() -> None:
         series([1e6], {"sockbuf": 10240, "datagram": 1, "tos": tos}, test="a") for tos in (0, 8)
     ] + [series([1e6], {"sockbuf": 102400, "datagram": 1, "tos": 0})]
     spec = _spec(_held(), select={"sockbuf": "100KiB"})
-    with pytest.raises(InputError, match=r"against several cases, which differ in tos: say more"):
+    with pytest.raises(InputError, match=r"compared with several cases, which differ in tos"):
         _build(spec, points)
 
 
 def test_only_what_it_would_be_held_against_is_refused() -> None:
-    with pytest.raises(InputError, match="nothing is there but what it is to be held against"):
+    with pytest.raises(InputError, match="nothing is there but what it is to be compared with"):
         _build(_spec(_held()), [_point(10240, 1)])
 
 

@@ -205,7 +205,7 @@ def test_what_is_imported_may_have_failed_or_be_suspect(store: Store) -> None:
         {"udp": {"throughput": MetricInfo("bit/s", "higher")}},
         [("t", case.key, one) for one in outcomes],
     )
-    told = "Imported: 2 replications of them; suspect: 1; failed besides: 1."
+    told = "Imported: 2 replications of them; suspect: 1; also failed: 1."
     assert told in _text(_appendix(store, 1))
 
 

@@ -188,7 +188,7 @@ def test_nothing_is_blamed_for_less_than_the_other_traffic() -> None:
     ports = _ports(5000, 4962, 4962, discards=2)
     loss = _loss(_gw(5000), _hh(4962, 4962), ports=ports, metrics=_metrics(4962))
     assert loss.sentences == (
-        "38 of 5,000 datagrams vanished: where can't be told, as the counts on their way may "
+        "38 of 5,000 datagrams vanished: where is unknown, as the counts on their way may "
         "differ by 40 packets of other traffic (A:18 (out) counted 2 ifOutDiscards).",
     )
 
@@ -223,8 +223,7 @@ def test_two_hosts_alone_tell_the_network_from_the_hosts() -> None:
 
 def test_without_logs_only_the_socket_is_known_of() -> None:
     assert _loss(ports=[], metrics=_metrics(4000)).sentences == (
-        "1,000 of 5,000 datagrams vanished: where can't be told, as nothing on their way was "
-        "counted.",
+        "1,000 of 5,000 datagrams vanished: where is unknown, as nothing on their way was counted.",
     )
     assert _loss(ports=[], metrics=_metrics(5000)).sentences == ("All 5,000 datagrams arrived.",)
 

@@ -254,7 +254,7 @@ def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
     context = RunContext(facts={1: {"node1": {"cpu": "Some CPU"}}})
     (footnote,) = build(spec, [_rate([1.0], "int16")], context=context).footnotes
     assert footnote.text == (
-        "no theoretical value of CPU int16 is known of node1: no fact tells it:"
+        "no theoretical value of CPU int16 is known of node1: no fact says it:"
         " declare it as 'peaks: {cpu_int16: …}' in the hosts file"
     )
 

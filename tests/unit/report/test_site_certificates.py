@@ -41,7 +41,7 @@ def test_a_new_certificate_changes_the_pages_of_its_boots_runs_alone(tmp_path: P
     assert made(database, out) == {"runs/1.html", "index.html"}
     text = page.read_text()
     assert "Of engine udp 1 of 2 checks certified on 2026-11-20: rate of &lt;udp&gt;" in text
-    assert "Engines held against truths on gw1, hh1" in text
+    assert "Engines checked against truths on gw1, hh1" in text
     assert "left out: only some of the checks were asked for" in text
     add(database, 21, RATE, LOSS)
     assert made(database, out) == {"runs/1.html", "index.html"}

@@ -70,7 +70,7 @@ def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterat
             watcher = scene.watchers.get(scene.machines[host])
             reason = "rail-watch was not started" if watcher is None else watcher.failure
             message = (
-                f"{host}: no system log tells what else ran there, as "
+                f"{host}: no system log shows what else ran there, as "
                 f"{reason or 'rail-watch gave none'}: see that it runs there, and measure again"
             )
             yield Suspicion("unwatched", host, message)

@@ -69,7 +69,9 @@ def export_hpcbench(
             content = "its system logs only" if texts else "nothing"
             notes.append(f"{name}: Hpcbench has no output for such a test: {content} is written")
     if suspect:
-        notes.append(f"{suspect} suspect replications can't be told from others in these files")
+        notes.append(
+            f"{suspect} suspect replications can't be distinguished from others in these files"
+        )
     return ExportResult(tuple(files), tuple(notes))
 
 

@@ -201,7 +201,7 @@ class _Reader:
             self._everywhere[source.regex] = texts
         if len(texts) > 1:
             raise ValueError(
-                f"it has {' and '.join(sorted(map(repr, texts)))}, so that nothing tells which of "
+                f"it has {' and '.join(sorted(map(repr, texts)))}, so that it is unclear which of "
                 "its measurements are of which: give each a file of its own"
             )
         return next(iter(texts), None)

@@ -150,6 +150,6 @@ def _number(value: Value | None) -> int:
 def _unknown(port: DevicePort, tables: Collection[Mapping[int, str]]) -> str:
     names = list(dict.fromkeys(text for table in tables for text in table.values() if text))
     if not names:
-        return "the device tells no names of interfaces: write an ifIndex"
+        return "the device reports no names of interfaces: write an ifIndex"
     hint = suggest_or_list(port.interface, names, most=_SHOWN)
     return f"unknown interface {port.interface!r}{hint}"

@@ -16,7 +16,7 @@ _SPEED = re.compile(r"(\d+) Mbit/s")
 def memory(facts: Facts) -> PeakValue | str:
     """Return the bytes per second of all memory channels together, or why they are not known."""
     if facts.get("virtual_machine", "none") != "none":
-        return "a virtual machine may be told any memory"
+        return "a virtual machine may report any memory"
     if "memory.modules" not in facts:
         return "the firmware's tables don't list the memory, or are root's to read"
     channels = facts.get("memory.channels", "")
@@ -35,9 +35,9 @@ def memory(facts: Facts) -> PeakValue | str:
 def network(facts: Facts) -> PeakValue | str:
     """Return the bits per second of the interface towards the other hosts, or why not."""
     if facts.get("virtual_machine", "none") != "none":
-        return "a virtual machine may be told any speed"
+        return "a virtual machine may report any speed"
     if "peer_interfaces" not in facts:
-        return "no fact tells which interface leads to another host"
+        return "no fact says which interface leads to another host"
     names = [name for name in facts["peer_interfaces"].split() if name != "lo"]
     if not names:
         return "no interface leads to another host"

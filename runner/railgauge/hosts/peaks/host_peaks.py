@@ -55,4 +55,4 @@ def link_peak(link: str, rate: float, *, file: str = "hosts file") -> Peak:
 def _derived_peak(resource: str, facts: Mapping[str, str]) -> PeakValue | str:
     """Return the peak that the facts give, or why they give none."""
     derive = _BY_RESOURCE.get(resource)
-    return "no fact tells it" if derive is None else derive(facts)
+    return "no fact says it" if derive is None else derive(facts)

@@ -72,7 +72,7 @@ _MEGAHERTZ = re.compile(r"([0-9.]+) MHz")
 def floating_point(facts: Facts, bits: int) -> PeakValue | str:
     """Return the operations per second on numbers of so many bits, or why they are not known."""
     if facts.get("virtual_machine", "none") != "none":
-        return "a virtual machine may be told any model and clock"
+        return "a virtual machine may report any model and clock"
     units = _units(facts)
     if isinstance(units, str):
         return units

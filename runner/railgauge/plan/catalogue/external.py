@@ -221,7 +221,7 @@ class _Reader:
             described.ready or described.port or "port" in _names(described.server)
         ):
             message = (
-                "nothing tells when this server is ready: put {port} in it, or say its 'port' or "
+                "nothing says when this server is ready: put {port} in it, or say its 'port' or "
                 "what it writes when it is 'ready'"
             )
             self.report(message, "server")

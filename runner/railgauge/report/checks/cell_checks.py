@@ -61,14 +61,14 @@ class CellChecker(Checker):
         cell = self._cell
         if not cell.against:
             if "compared" in cell.model_fields_set:
-                message = "'as' says how a cell is held against another: add 'against', or drop it"
+                message = "'as' says how a cell is compared with another: add 'against', or drop it"
                 yield self._problem(("as",), message, key=True)
             return
         if cell.relative_to:
-            message = "a cell is held against one thing: drop 'relative_to', or 'against'"
+            message = "a cell is compared with one thing: drop 'relative_to', or 'against'"
             yield self._problem(("relative_to",), message, key=True)
         if cell.statistic in _NO_RATIO:
-            message = f"the {cell.statistic} is held against nothing: drop 'against'"
+            message = f"the {cell.statistic} is compared with nothing: drop 'against'"
             yield self._problem(("statistic",), message)
 
     def _beside(self) -> Iterator[Problem]:

@@ -150,7 +150,7 @@ def _figure(
     if len(lines) > kind.most:
         raise TooManySeriesError(
             f"figure {spec.name!r} would show {len(lines)} series, more than the {kind.most} that"
-            " can be told apart: narrow 'select', or name axes in 'each', such as each: [link]"
+            " can be distinguished: narrow 'select', or name axes in 'each', such as each: [link]"
         )
     content = kind.draw(spec, store, lines, axis_of)
     notes = [*content.notes, sources(members, imported)]

@@ -32,12 +32,12 @@ def certificate_tables(run: StoredRun, certificates: Sequence[Certificate]) -> t
         checks = last_checks(certificates, run.new.engines_hash, boot).values()
         rows = tuple(_row(dated) for dated in checks if dated.check.engine in engines)
         if rows:
-            title = f"Engines held against truths on {visible(', '.join(names))}"
+            title = f"Engines checked against truths on {visible(', '.join(names))}"
             tables.append(Details(title, _COLUMNS, rows))
     measured = {(planned.case.client, planned.case.server) for planned in run.cases}
     for pair in pair_standings(certificates, run.new.engines_hash, run.facts):
         if pair.ends in measured:
-            title = f"Engines held against the interfaces from {pair.host} to {pair.peer}"
+            title = f"Engines checked against the interfaces from {pair.host} to {pair.peer}"
             rows = tuple(_row(dated) for dated in pair.of(engines).checks.values())
             tables.append(Details(visible(title), _COLUMNS, rows))
     return tuple(tables)

@@ -244,11 +244,11 @@ class _Stream:
         lost = f"{self.lost:,} of {self.sent:,} datagrams vanished"
         trouble = _station_trouble(*network)
         if pieces is None:
-            return f"{lost}: where can't be told, as their numbers of IP packets differ{trouble}."
+            return f"{lost}: where is unknown, as their numbers of IP packets differ{trouble}."
         if all(station.note for station in network):
-            return f"{lost}: where can't be told, as nothing on their way was counted{trouble}."
+            return f"{lost}: where is unknown, as nothing on their way was counted{trouble}."
         return (
-            f"{lost}: where can't be told, as the counts on their way may differ by {tolerance:,} "
+            f"{lost}: where is unknown, as the counts on their way may differ by {tolerance:,} "
             f"packets of other traffic{' and by the copies' if self.copies else ''}{trouble}."
         )
 

@@ -153,7 +153,7 @@ class ContentMaker:
         if other.unit != series.unit:
             raise InputError(
                 f"table {self._table!r}: {series.metric} is in {series.unit!r} here and in"
-                f" {other.unit!r} at {column.against}, which can't be held against one another:"
+                f" {other.unit!r} at {column.against}, which can't be compared:"
                 " name another metric, or drop 'against'"
             )
         if index not in self._in_columns:

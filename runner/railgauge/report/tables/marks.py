@@ -38,7 +38,7 @@ _SUSPECT = {
     "swapped": "pages were swapped",
     "throttled": "CPUs were throttled",
     "receive-drops": "packets were dropped at the receiver",
-    "unwatched": "no system log tells what else ran",
+    "unwatched": "no system log shows what else ran",
     "under-rate": "less was sent than asked for",
     "untimed": "part of what was received was not timed",
 }

@@ -208,7 +208,7 @@ def _place(selected: _Selected, theoretical: Theoretical, catalogue: Catalogue |
     ]
     if not columns:
         raise InputError(
-            f"table {spec.name!r}: nothing is there but what it is to be held against: show other"
+            f"table {spec.name!r}: nothing is there but what it is to be compared with: show other"
             " columns, or drop 'against'"
         )
     rows = sorted_keys([row for row, _ in grid], [axes[name] for name in spec.rows])

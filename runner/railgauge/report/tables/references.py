@@ -107,7 +107,7 @@ class References:
             if first != i:
                 differing = ", ".join(differing_axes([self._series[first], series]))
                 raise InputError(
-                    f"table {self._spec.name!r}: a cell would be held against several cases, which"
+                    f"table {self._spec.name!r}: a cell would be compared with several cases, which"
                     f" differ in {differing}: say more in 'against', or add to rows, columns or"
                     " select"
                 )

@@ -113,7 +113,7 @@ def case_lines(compared: Comparison, names: CaseNames) -> Iterator[str]:
     """Yield which cases only one side has, at most ten of each."""
     sides = [side for result in compared.results for side in result.sides]
     if any(side.suspect or side.failed for side in sides):
-        yield "n: replications, of which s are suspect; f failed besides"
+        yield "n: replications, of which s are suspect; f failed as well"
     for word, cases in zip(("before", "after"), compared.cases_only, strict=True):
         if cases:
             yield f"{len(cases):,} {'case' if len(cases) == 1 else 'cases'} only {word}:"

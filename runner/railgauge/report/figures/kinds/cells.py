@@ -90,7 +90,7 @@ def _placed(
         if len(places) > MOST_CELLS:
             raise InputError(
                 f"figure {figure.name!r}: {axis.name} has {len(places)} values, more than the"
-                f" {MOST_CELLS} cells in a row that can be told apart: narrow 'select'"
+                f" {MOST_CELLS} cells in a row that can be distinguished: narrow 'select'"
             )
     columns, rows = ({value: i for i, value in enumerate(places)} for places in (x, y))
     placed = valued.by_place(

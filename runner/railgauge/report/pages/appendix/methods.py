@@ -166,7 +166,7 @@ def _test_sentences(
     if imported:
         parts = [f"Imported: {plural(counts.ok + counts.suspect, 'replication')} of them"]
         parts += [f"suspect: {counts.suspect}"] if counts.suspect else []
-        parts += [f"failed besides: {counts.failed}"] if counts.failed else []
+        parts += [f"also failed: {counts.failed}"] if counts.failed else []
         yield f"{'; '.join(parts)}."
         return
     yield from _replication_rules(measured_cases)
