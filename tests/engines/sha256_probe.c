@@ -1,5 +1,5 @@
 /* Reads lines "KEY MESSAGE" in hex, KEY - for none; writes the SHA-256 or HMAC of each message,
- * which is taken in two pieces. */
+ * which is taken in two pieces. Of "= MESSAGE": whether its two digests are equal. */
 #include "sha256.h"
 
 #include <stdio.h>
@@ -28,6 +28,12 @@ int main(void)
         struct hmac hmac;
         unsigned char *key = bytes_of(line, &key_size);
         unsigned char *message = bytes_of(strchr(line, ' ') + 1, &size);
+        if (*line == '=') {
+            puts(digests_equal(message, message + DIGEST_SIZE) ? "equal" : "different");
+            free(key);
+            free(message);
+            continue;
+        }
         if (*line == '-') {
             sha256_begin(&hash);
             sha256_add(&hash, message, size / 3);

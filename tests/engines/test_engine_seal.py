@@ -66,3 +66,13 @@ def test_every_length_is_padded_rightly(probe) -> None:
         expected.append(hashlib.sha256(b"\x5a" * n).hexdigest())
         expected.append(hmac.new(b"\x5a" * n, b"\xa5" * n, "sha256").hexdigest())
     assert probe("sha256_probe", text).split() == expected
+
+
+def test_digests_that_differ_in_one_bit_are_different(probe) -> None:
+    digest = bytes.fromhex(DIGESTS[1][1])
+    others = [digest] + [
+        bytes(each ^ (0x80 >> i % 8) * (place == i) for place, each in enumerate(digest))
+        for i in range(len(digest))
+    ]
+    told = probe("sha256_probe", "".join(f"= {(digest + other).hex()}\n" for other in others))
+    assert told.split() == ["equal"] + ["different"] * len(digest)

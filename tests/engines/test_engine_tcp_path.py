@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,17 @@ def test_retransmits_are_those_of_the_segments_that_got_lost(engines) -> None:
         # What was lost in vain is sent again, and now and then a little more.
         assert way.dropped <= m["retransmits"] <= 3 * way.dropped
         assert m["sent_segments"] >= 2 * 20 * 100 + m["retransmits"]
+
+
+def test_retransmits_of_the_omitted_part_are_not_counted_twice(engines) -> None:
+    with long_way.delayed(DELAY, every=50) as way:
+        (m,) = _over(engines, way, "--omit=0.2s", "--duration=0.4s", "--mss=1000").metrics
+        command = [*way.inside(way.near), "cat", "/proc/net/snmp"]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names, values = (line.split() for line in lines.splitlines() if line.startswith("Tcp:"))
+    by_kernel = int(dict(zip(names, values, strict=True))["RetransSegs"])
+    assert m["omitted_retransmits"] > 0 < m["retransmits"]
+    assert m["omitted_retransmits"] + m["retransmits"] <= by_kernel
 
 
 def test_retransmits_are_told_for_each_direction(engines) -> None:

@@ -75,12 +75,17 @@ def best_unit(base: str, values: Iterable[float]) -> str:
 
 
 def in_best_unit(value: float, base: str) -> str:
-    """Return `value` (of `base` unit) with four significant digits, in the unit that suits it."""
+    """Return `value` (of `base` unit) with four significant digits, in the unit that suits it.
+
+    What was counted has no decimals.
+    """
     size = abs(value)
     unit = _fitting(base, size if math.isfinite(size) else 0.0)
     per_unit = scale(unit, base)
     assert per_unit is not None  # the unit was chosen for that base
-    text = format_number(value, per_unit, four_digits(size / _float(per_unit)))
+    counted = not unit and size.is_integer()
+    digits = 0 if counted else four_digits(size / _float(per_unit))
+    text = format_number(value, per_unit, digits)
     return f"{text} {unit}" if unit else text
 
 

@@ -42,7 +42,9 @@ def complete_runs(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Return the runs of the database, the newest first."""
-    runs = _stored(ctx, lambda store: {str(run.id): run.plan for run in reversed(store.runs())})
+    runs = _stored(
+        ctx, lambda store: {str(run.id): run.plan for run in reversed(store.run_heads())}
+    )
     return _items({LATEST: "the latest run", **runs}, incomplete)
 
 

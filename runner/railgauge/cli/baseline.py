@@ -68,7 +68,7 @@ def show_command(name: str, where: str, as_json: bool) -> None:
     """Show the baseline NAME: its runs, when they began, and how they ended."""
     with Store.open(where, create=False) as store:
         stored = store.baseline(name)
-        summaries = [run for run in store.runs() if run.id in stored.runs]
+        summaries = store.runs(stored.runs)
     if as_json:
         answer = asdict(stored) | {"runs": [asdict(run) for run in summaries]}
         click.echo(json_text(answer))

@@ -53,15 +53,15 @@ def with_levels(store: Store, comparison: Comparison) -> Comparison:
 def _levels(
     store: Store, result: Result, plan: str, runs: Collection[int], tests: Collection[str]
 ) -> TwoLevels | None:
-    medians = [
-        float(np.median(series.values))
+    all_values = [
+        series.values
         for series in store.history(result.case.key, result.metric, plan=plan)
         if series.run in runs
         and series.test in tests
         and len(series.values)
         and (series.unit, series.better) == (result.unit, result.better)
     ]
-    return two_levels(medians[-_RUNS:])
+    return two_levels([float(np.median(values)) for values in all_values[-_RUNS:]])
 
 
 def _named(result: Result, levels: TwoLevels) -> Result:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from railgauge.base.errors import InputError
 from railgauge.store import Store
+from railgauge.store.heads import RunHead
 from railgauge.store.records import RunSummary
 
 LATEST = "latest"
@@ -43,16 +44,16 @@ def select(store: Store, name: str, *, plan: str = "") -> Selection:
     if _NUMBER.fullmatch(name):
         store.run(int(name))
         return Selection(f"run {int(name)}", (int(name),))
-    runs = [run for run in store.runs() if not plan or run.plan == plan]
+    heads = [head for head in store.run_heads() if not plan or head.plan == plan]
     if name == LATEST:
-        return _latest(runs, plan)
+        return _latest(store, heads, plan)
     if _DATE.fullmatch(name):
-        return _one_plan(name, _of_day(runs, name))
+        return _one_plan(store, name, _of_day(heads, name))
     if _COMMIT.fullmatch(name.lower()):
-        of_commit = [run for run in runs if run.git_commit.startswith(name.lower())]
-        if len(commits := sorted({run.git_commit for run in of_commit})) > 1:
+        of_commit = [head for head in heads if head.git_commit.startswith(name.lower())]
+        if len(commits := sorted({head.git_commit for head in of_commit})) > 1:
             raise InputError(f"{name} is the beginning of several commits: {', '.join(commits)}")
-        return _one_plan(f"commit {name}", of_commit)
+        return _one_plan(store, f"commit {name}", of_commit)
     hint = f"baselines here: {', '.join(baselines)}" if baselines else "there is no baseline here"
     raise InputError(
         f"{name!r} is no baseline, run, commit, date (2026-11-20) or 'latest': {hint}; "
@@ -60,23 +61,28 @@ def select(store: Store, name: str, *, plan: str = "") -> Selection:
     )
 
 
-def _latest(runs: Sequence[RunSummary], plan: str) -> Selection:
-    for run in reversed(runs):
-        if run.measured and not run.partial:
-            return Selection(f"run {run.id} (the latest)", (run.id,))
+def _latest(store: Store, heads: Sequence[RunHead], plan: str) -> Selection:
+    for head in reversed(heads):
+        if not head.partial and _measured(store, [head]):
+            return Selection(f"run {head.id} (the latest)", (head.id,))
     raise InputError(f"there is no run{f' of plan {plan}' if plan else ''} with a measurement yet")
 
 
-def _of_day(runs: Sequence[RunSummary], name: str) -> list[RunSummary]:
+def _measured(store: Store, heads: Iterable[RunHead]) -> list[RunSummary]:
+    """Return the runs with a measurement: only of these heads replications are counted."""
+    return [run for run in store.runs([head.id for head in heads]) if run.measured]
+
+
+def _of_day(heads: Sequence[RunHead], name: str) -> list[RunHead]:
     try:
         date.fromisoformat(name)
     except ValueError as error:
         raise InputError(f"{name} is no date: {error}") from error
-    return [run for run in runs if run.started_at.startswith(name)]
+    return [head for head in heads if head.started_at.startswith(name)]
 
 
-def _one_plan(title: str, runs: Sequence[RunSummary]) -> Selection:
-    whole = [run for run in runs if run.measured and not run.partial]
+def _one_plan(store: Store, title: str, heads: Sequence[RunHead]) -> Selection:
+    whole = _measured(store, [head for head in heads if not head.partial])
     plans = sorted({run.plan for run in whole})
     if not whole:
         raise InputError(

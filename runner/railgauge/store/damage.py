@@ -12,6 +12,7 @@ from railgauge.store.explain import DAMAGED
 from railgauge.store.log_models import LOG
 from railgauge.store.models import (
     Base,
+    HostFact,
     LaunchRow,
     LossRun,
     Measurement,
@@ -29,10 +30,10 @@ _LARGE = frozenset(
         if any(key.column.table is LOG for key in table.foreign_keys)
     }
 )
-# What grows with each replication: of a larger file these tables are looked at with `all_tables`
-# only, so that no command waits for more than half a second.
+# What grows with each replication, and facts, which no value is read from either: of a larger file
+# these tables are looked at with `all_tables` only, so that no command waits for half a second.
 _GROWING = frozenset(
-    {LaunchRow.__tablename__, Replication.__tablename__, Measurement.__tablename__}
+    table.__tablename__ for table in (LaunchRow, Replication, Measurement, HostFact)
 )
 _LOOKED_AT = 32 << 20
 _JSON = {
@@ -49,8 +50,8 @@ def check_pages(connection: Connection, database: str, *, all_tables: bool = Fal
     """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
 
     With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are
-    left out, and in files above 32 MiB what grows with each replication. A database that isn't
-    SQLite's is not checked.
+    left out, and in files above 32 MiB facts and what grows with each replication. A database that
+    isn't SQLite's is not checked.
     """
     if connection.dialect.name != "sqlite":
         return

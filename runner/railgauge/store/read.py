@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, true
 from sqlalchemy import case as sql_case
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -228,29 +228,28 @@ def run_ids(connection: Connection) -> list[int]:
     return list(connection.execute(select(Run.id).order_by(Run.started_at, Run.id)).scalars())
 
 
-def run_summaries(connection: Connection) -> list[RunSummary]:
-    """Return a line for each run, oldest first."""
-    planned = {
-        run_id: (count, total)
-        for run_id, count, total in connection.execute(
-            select(RunCase.run_id, func.count(), func.sum(RunCase.replications)).group_by(
-                RunCase.run_id
-            )
-        )
-    }
-    skipped = _skipped(connection)
-    unasked = _unasked(connection)
-    ended = _count_replications(connection, Replication.number > 0)
+def run_summaries(connection: Connection, runs: Collection[int] | None = None) -> list[RunSummary]:
+    """Return a line for each of the runs (None: of all), oldest first.
+
+    The replications of each are counted: of a year's runs that takes seconds.
+    """
+    of_runs = true() if runs is None else RunCase.run_id.in_(runs)
+    planned = _planned(connection, of_runs)
+    skipped = _skipped(connection, of_runs)
+    unasked = _unasked(connection, of_runs)
+    ended = _count_replications(connection, of_runs, Replication.number > 0)
     # Both terms, as SQLite knows the partial index by the first.
     failed = _count_replications(
         connection,
+        of_runs,
         Replication.number > 0,
         Replication.status != "ok",
         Replication.status == "failed",
     )
     partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
     labels, summaries = _labels(connection), []
-    for row in connection.execute(select(Run.__table__).order_by(Run.started_at, Run.id)):
+    heads = select(Run.__table__).order_by(Run.started_at, Run.id)
+    for row in connection.execute(heads if runs is None else heads.where(Run.id.in_(runs))):
         cases, replications = planned.get(row.id, (0, 0))
         failures = failed.get(row.id, 0)
         summaries.append(
@@ -284,17 +283,24 @@ def _labels(connection: Connection) -> dict[int, dict[str, str]]:
     return labels
 
 
-def _skipped(connection: Connection) -> dict[int, int]:
+def _planned(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, tuple[int, int]]:
+    """Return run -> how many cases it has, and replications of all of them."""
+    counts = select(RunCase.run_id, func.count(), func.sum(RunCase.replications))
+    rows = connection.execute(counts.where(of_runs).group_by(RunCase.run_id))
+    return {run_id: (count, total) for run_id, count, total in rows}
+
+
+def _skipped(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
     """Return run -> how many of its cases are skipped."""
     query = (
         select(RunCase.run_id, func.count())
-        .where(RunCase.skipped.is_not(None))
+        .where(of_runs, RunCase.skipped.is_not(None))
         .group_by(RunCase.run_id)
     )
     return dict(connection.execute(query).all())
 
 
-def _unasked(connection: Connection) -> dict[int, int]:
+def _unasked(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
     """Return run -> the replications that skipped cases and those that ended early don't need."""
     replication_count = (
         select(func.count())
@@ -306,7 +312,7 @@ def _unasked(connection: Connection) -> dict[int, int]:
     needed = sql_case((replication_count < least, least), else_=replication_count)
     query = (
         select(RunCase.run_id, func.sum(RunCase.replications - needed))
-        .where(RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
+        .where(of_runs, RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
         .group_by(RunCase.run_id)
     )
     return {run: int(unasked) for run, unasked in connection.execute(query)}

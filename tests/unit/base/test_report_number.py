@@ -99,6 +99,8 @@ def test_the_unit_is_one_in_which_the_middle_value_is_at_least_one(
         (0.0, "1", "0 %"),
         (0.0, "s", "0 s"),
         (0.0, "", "0"),
+        (1.0, "", "1"),
+        (1.5, "", "1.500"),
         (2e-6, "s", "2.000 µs"),
     ],
 )

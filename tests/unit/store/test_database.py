@@ -106,6 +106,23 @@ def test_a_damaged_database_is_told(path: Path) -> None:
         Store.open(str(path)).run(run)
 
 
+def test_facts_of_a_large_file_are_looked_at_by_a_check_alone(path: Path) -> None:
+    run = begin(path)
+    with Store.open(str(path)) as store:
+        store.add_facts(run, "gw1", {"kernel": "6.1"})
+        with store.writing() as connection:
+            connection.execute(text("UPDATE run SET plan_text = printf('%.*c', 33 << 20, 'x')"))
+            query = text("SELECT rootpage FROM sqlite_master WHERE name = 'host_fact'")
+            page = connection.execute(query).scalar_one()
+    with path.open("r+b") as file:
+        file.seek(4096 * (page - 1))
+        file.write(b"\xff" * 4096)
+    with Store.open(str(path)) as store:
+        assert [each.id for each in store.runs()] == [run]
+        with pytest.raises(StoreError, match="is damaged"):
+            store.check()
+
+
 def test_reading_a_missing_database_does_not_make_one(path: Path) -> None:
     with pytest.raises(InputError, match=r"no database at .*: run a plan first or pass --db"):
         Store.open(str(path), create=False)

@@ -254,6 +254,8 @@ def test_runs_are_summed_up_each_by_itself(store: Store) -> None:
     store.add(first, "stream", case(2).key, failed(1), LAUNCH)
     found = [(r.id, r.plan, r.cases, r.asked, r.measured, r.failed) for r in store.runs()]
     assert found == [(first, "sharcnet-udp", 2, 8, 2, 1), (second, "other", 1, 3, 0, 0)]
+    assert store.runs([first]) + store.runs([second]) == store.runs([second, first]) == store.runs()
+    assert store.runs([]) == []
 
 
 def test_facts_that_did_not_change_are_kept_once_and_changed_ones_beside_the_old(

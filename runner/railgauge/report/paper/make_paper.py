@@ -44,9 +44,9 @@ class _Case:
 def latest_runs(store: Store, plans: Sequence[str]) -> list[int]:
     """Return of each plan the latest run that was measured and is complete, if there is one."""
     latest: dict[str, tuple[str, int]] = {}
-    for run in store.runs():
-        whole = run.state == "complete" and run.origin == "measured" and not run.partial
-        if whole and run.plan in plans:
+    heads = store.run_heads()
+    for run in store.runs([head.id for head in heads if head.plan in plans and not head.partial]):
+        if run.state == "complete" and run.origin == "measured":
             latest[run.plan] = max(latest.get(run.plan, ("", 0)), (run.started_at, run.id))
     return [latest[plan][1] for plan in plans if plan in latest]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from railgauge.plan.cases import Case
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
+from railgauge.report.figures.kinds.distribution import counting
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.trace_quantity import NS
 from railgauge.report.tables.axes import Axis
@@ -113,15 +114,15 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
         x, per_x = scale_of(figure, figure.x, "Time within the replication", "s", log=False)
         unit = best_unit(quantity.unit, values.tolist())
         y, per_y = scale_of(figure, figure.y, quantity.title, quantity.unit, unit, log=False)
-        for omit in sorted({series.omit for _, _, series, _ in drawn if series.omit}):
-            notes.append(f"The first {in_best_unit(omit * NS, 's')} were omitted from the metrics.")
+        plotted = tuple(
+            PlottedSeries(label, outline(steps) / (per_x, per_y)) for label, *_, steps in drawn
+        )
         return Content(
             style="steps",
             x=x,
-            y=y,
-            plotted=tuple(
-                PlottedSeries(label, outline(steps) / (per_x, per_y)) for label, *_, steps in drawn
-            ),
+            # A late datagram takes a loss back.
+            y=y if quantity.unit or values.min() < 0 else counting(y, plotted),
+            plotted=plotted,
             summary=tuple(_summary(label, quantity, steps) for label, *_, steps in drawn),
             header=(*traced.COLUMNS, "from_seconds", "to_seconds", _csv_name(quantity)),
             records=tuple(
@@ -129,11 +130,16 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
                 for label, stored, series, _ in drawn
                 for row in quantity.steps(series, stored.case, None).tolist()
             ),
-            notes=tuple(notes),
+            notes=(*notes, *_omitted(series for _, _, series, _ in drawn)),
         )
 
     rules = AxisRules(unit=quantity.unit)
     return traced.kind_of_traces(draw, x=AxisRules(unit="s"), y=rules, parameter="series")
+
+
+def _omitted(all_series: Iterable[Intervals]) -> Iterator[str]:
+    for omit in sorted({series.omit for series in all_series} - {0}):
+        yield f"The first {in_best_unit(omit * NS, 's')} were omitted from the metrics."
 
 
 def _required(
