@@ -109,6 +109,15 @@ def test_a_run_without_a_value_is_nothing_to_compare_with(database: Path):
     assert against.newest == (3,)
 
 
+def test_what_could_not_be_judged_is_not_shown_as_fine(database: Path, out: Path):
+    for seed in (1, 2):
+        add_run(database, {1: noisy(n=3, seed=seed)})
+    build(database, out)
+    for page in ("index.html", "runs/2.html"):
+        shown = (out / page).read_text(encoding="utf-8")
+        assert '<p class="verdict unknown">nothing could be judged' in shown
+
+
 def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: Path, out: Path):
     nights(database, 2)
     add_run(database, {1: [], 2: []}, fails=3)
@@ -116,7 +125,7 @@ def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: P
     shown = text(out, "index.html").partition("Since when")[0]
     assert "Run 3," in shown
     assert "0 replications, 6 failed" in shown
-    assert "nothing is slower, 2 cases could not be measured" in shown
+    assert "nothing could be judged, 2 cases could not be measured" in shown
     assert "3 replications failed and none was measured" in shown
     with Store.open(str(database)) as store:
         # At work, with nothing yet, it hides no verdict.

@@ -166,7 +166,7 @@ class Index:
             title=visible(summary.plan),
             href=run_file(summary.id),
             lead=f"Run {summary.id}, {_minute_began(summary.started_at)} UTC{_state(summary)}",
-            kind="slower" if rows else "fine" if words else "unknown",
+            kind="slower" if rows else words["kind"] if words else "unknown",
             verdict=verdict or "nothing to compare with yet",
             beside=beside,
             nights=nights,
@@ -231,7 +231,7 @@ def _headline(text: str) -> tuple[str, str]:
     """Return what is slower or missing, and the rest of a verdict's headline."""
     parts, _, compared = text.partition(" (")
     words = parts.split(", ")
-    verdict = [word for word in words if "slower" in word or "could not be measured" in word]
+    verdict = [word for word in words if "slower" in word or "could " in word]
     rest = [word for word in words if word not in verdict]
     return ", ".join(verdict), "; ".join([*rest, compared.removesuffix(")")])
 

@@ -70,9 +70,13 @@ class CaseVerdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictText:
-    """A verdict in words; `more` slower or lost results aren't listed. `facts` of hosts changed."""
+    """A verdict in words; `more` slower or lost results aren't listed. `facts` of hosts changed.
+
+    `kind` is slower, fine or unknown.
+    """
 
     headline: str
+    kind: str
     tally: str
     slower: tuple[CaseVerdict, ...]
     lost: tuple[CaseVerdict, ...]
@@ -223,9 +227,11 @@ def judged(verdict: Verdict, names: CaseNames) -> VerdictText:
             for result in results[:_MOST_RESULTS]
         )
 
+    decided = any(change != "not enough data" for change in compared.counts())
     removed = [names.with_test(planned) for planned in compared.cases_only[0]]
     return VerdictText(
         headline=headline(verdict),
+        kind="slower" if verdict.slower or verdict.lost else "fine" if decided else "unknown",
         tally=tally(compared),
         slower=case_verdicts(verdict.slower),
         lost=case_verdicts(verdict.lost),

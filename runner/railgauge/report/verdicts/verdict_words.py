@@ -36,7 +36,9 @@ def headline(verdict: Verdict) -> str:
     cases = len({result.name[:2] for result in compared.results})
     first, second = (visible(side.title) for side in compared.selected)
     slower = len({result.name[:2] for result in verdict.slower})
-    parts = [f"{slower:,} of {cases:,} {_cases(cases)} slower" if slower else "nothing is slower"]
+    parts = ["nothing is slower" if _is_any_judged(compared) else "nothing could be judged"]
+    if slower:
+        parts = [f"{slower:,} of {cases:,} {_cases(cases)} slower"]
     if not compared.selected[0].runs:
         parts = ["nothing to compare with yet"]
     if "faster" in counts:
@@ -51,6 +53,11 @@ def headline(verdict: Verdict) -> str:
         parts.append(f"{removed:,} {_cases(removed)} of the first not in the second")
     plan = f"{visible(verdict.plan)}: " if verdict.plan else ""
     return f"{plan}{', '.join(parts)} ({first} → {second})"
+
+
+def _is_any_judged(comparison: Comparison) -> bool:
+    """Whether there were enough values to find a change of any size in any result."""
+    return any(not math.isnan(result.judged.q) for result in comparison.results)
 
 
 def tally(comparison: Comparison) -> str:
