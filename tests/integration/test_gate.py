@@ -368,7 +368,9 @@ def test_too_few_replications_to_find_anything_are_no_pass(lanes: Lanes) -> None
     lanes.gate("--set-missing")
     lanes.level(2, 0.5e9)
     lines = lanes.gate(code=1).splitlines()
-    assert lines[0].startswith("lanes: nothing could be judged, not enough data for 3 of 3 results (")
+    assert lines[0].startswith(
+        "lanes: nothing could be judged, not enough data for 3 of 3 results ("
+    )
     assert lines[1] == (
         "not measured: no case could be judged: 3 and 3 replications can't show any change: "
         "take 4 of each"
