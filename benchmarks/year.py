@@ -226,7 +226,7 @@ def measure(where: str, folder: Path, options: argparse.Namespace) -> None:
         after = size(store)
     replications = options.cases * options.replications
     each = (before - empty) / max(1, unlogged * replications)
-    logs = (after - before) / max(1, options.logged * replications) - each
+    logs = (after - before) / (options.logged * replications) - each if options.logged else 0
     print(
         f"{where.partition(':')[0] if '://' in where else 'sqlite'}: {options.nights} nights of"
         f" {options.cases:,} cases of {options.replications}: {after / 1e9:.2f} GB (goal"

@@ -85,8 +85,10 @@ def _size(connection: Connection, table: Table) -> int:
     names = connection.scalars(
         text("SELECT name FROM sqlite_master WHERE tbl_name = :name"), {"name": table.name}
     ).all()
-    query = text("SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = :name AND aggregate = 1")
-    return sum(int(connection.execute(query, {"name": name}).scalar_one()) for name in names)
+    # Pages, as its sum of bytes is one of 32 bits.
+    query = text("SELECT coalesce(sum(pageno), 0) FROM dbstat WHERE name = :name AND aggregate = 1")
+    pages = sum(int(connection.execute(query, {"name": name}).scalar_one()) for name in names)
+    return pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
 
 
 def thin(store: Store, runs: Iterable[int]) -> None:
