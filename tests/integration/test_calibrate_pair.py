@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,18 +113,20 @@ def others(lab: Lab) -> Iterator[None]:
         sender.wait()
 
 
-def test_where_other_traffic_passes_no_count_is_certified_and_nothing_wrong(
+def test_where_other_traffic_passes_nothing_is_wrong_and_what_it_changed_not_certifiable(
     hosts: Path, lab: Lab
 ) -> None:
     with others(lab):
         certificate = calibrate_pair(
             choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None
         )
+    by_conclusion = defaultdict(list)
     for check in certificate.results:
-        # Of what TCP carries from memory to memory the others are less than the tolerance.
-        if check.name != "tcp throughput" or check.conclusion != "certified":
-            assert check.conclusion == "not certifiable here", check
-            assert check.reason
+        by_conclusion[check.conclusion].append(check)
+    # A count that agrees in spite of the others is right, as is TCP, of which they are a trifle.
+    assert by_conclusion.keys() <= {"not certifiable here", "certified"}, certificate.results
+    assert by_conclusion["not certifiable here"]
+    assert all(check.reason for check in by_conclusion["not certifiable here"])
 
 
 def test_a_link_that_is_not_there_is_a_mistake(hosts: Path, tmp_path: Path) -> None:
