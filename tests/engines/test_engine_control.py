@@ -427,7 +427,7 @@ def test_duplicates_do_not_cancel_losses_and_reordering_is_no_loss(engines, wire
     kind, fields = _stream(engines, wire, [0, 1, 1, 1, 4, 3, 4, 6], sent=10)
     assert kind == wire.RESULT
     assert (fields["received"], fields["duplicates"], fields["reordered"]) == ("5", "3", "1")
-    assert fields["timed"] == "4"
+    assert fields["timed"] in {"3", "4"}  # what had come when the clock began isn't
 
 
 def test_datagrams_of_strangers_do_not_count(engines, wire) -> None:

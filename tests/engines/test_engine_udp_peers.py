@@ -127,8 +127,9 @@ def test_time_ends_where_a_receiver_that_got_its_cpu_late_had_caught_up_last(
             send(number)
         time.sleep(passed)
     _, fields = client.end(",".join(["24"] * threads))
-    timed = 19 * threads  # but for the first and the last ones
-    assert (fields["received"], fields["timed"]) == (str(24 * threads), str(timed))
+    assert fields["received"] == str(24 * threads)
+    # But for the first and the last ones; the other stream's first may come after time began.
+    assert 19 * threads <= int(fields["timed"]) < 20 * threads
     assert 19 * 0.005 < float(fields["elapsed"]) < passed
 
 
