@@ -77,7 +77,7 @@ def main() -> None:
         )
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        shown = (("site", "h1", 660), ("report", "h2:has-text('its window')", 1060))
+        shown = (("site", "h1", 660), ("report", "h2:has-text('its window')", 1160))
         for picture, top, height in shown:
             page.set_viewport_size({"width": 800, "height": height})
             page.goto((folder / picture / "index.html").as_uri())
