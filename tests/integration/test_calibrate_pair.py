@@ -55,13 +55,15 @@ def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between
     ]
     assert certificate["left_out"] == ["tcp throughput"]
     assert all(check["conclusion"] != "wrong" for check in checks.values())
-    sent = checks["udp datagrams sent"]
-    if sent["error"] is None:  # on a machine that stalls, looks at counters can come too late
-        assert (sent["conclusion"], sent["reason"] != "") == ("not certifiable here", True)
-    else:
+    # On a machine that stalls looks at counters can come too late, and a stream can fail.
+    unmeasured = [check for check in checks.values() if check["error"] is None]
+    assert all(check["conclusion"] == "not certifiable here" for check in unmeasured)
+    assert all(check["reason"] for check in unmeasured)
+    sent, rate = checks["udp datagrams sent"], checks["udp throughput"]
+    if sent not in unmeasured:
         assert (sent["error"], sent["conclusion"]) == (0, "certified")
-    rate = checks["udp throughput"]
-    assert abs(rate["error"]) <= max(rate["uncertainty"], rate["limit"])
+    if rate not in unmeasured:
+        assert abs(rate["error"]) <= max(rate["uncertainty"], rate["limit"])
     assert (certificate["host"], certificate["peer"]) == ("a", "b")
     assert certificate["boot_id"] == certificate["peer_boot_id"] == BOOT
     assert certificate["kernel"] == certificate["peer_kernel"] == RELEASE
