@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from railgauge.store.stored_replications import GrantedSettings
 
 FACT, LABEL = "fact/", "label/"
-_SIDES = ("client", "server")
 _Named = tuple[str, str]
 # A measurement: a series, a trace, a case of a run.
 M = TypeVar("M", bound=Any)
