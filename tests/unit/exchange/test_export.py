@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import select
 from tests.support import command_line
 from tests.support.export_samples import fill_export
 from tests.support.series_samples import store_series, tcp_series, udp_series
@@ -26,10 +27,12 @@ from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pl
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli import cli
 from railgauge.exchange.exporting.export import FORMATS, export
-from railgauge.exchange.exporting.view_rows import COLUMNS, VIEWS
+from railgauge.exchange.exporting.view_rows import COLUMNS, VIEWS, stretches
 from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 from railgauge.store.copy import copy
+from railgauge.store.models import Replication
+from railgauge.store.read import fetch
 from railgauge.store.records import MetricInfo
 
 Rows = list[tuple[object, ...]]
@@ -256,6 +259,15 @@ def test_a_disk_without_room_is_told_and_leaves_nothing(form: str, tmp_path: Pat
     assert "out can't be written: File too large: make room" in done.stderr
     assert "Traceback" not in done.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
+
+
+def test_what_reads_after_an_export_by_the_same_connection_has_all_rows(where: str) -> None:
+    with Store.open(where) as store:
+        runs = fill_export(store)
+        with store.reading() as connection:
+            before = len(list(fetch(connection, select(Replication.number))))
+            assert sum(map(len, stretches(connection, runs))) > 0
+            assert len(list(fetch(connection, select(Replication.number)))) == before > 0
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -116,10 +116,12 @@ def stretches(
         for run in run_ids:
             yield from _series_of(connection, run)
         return
-    # PostgreSQL would else send all of a run's rows at once.
-    streaming = connection.execution_options(stream_results=True, max_row_buffer=_STRETCH)
     for run in run_ids:
-        yield from streaming.execute(_rows_of(connection, run, view)).partitions(_STRETCH)
+        query = _rows_of(connection, run, view)
+        # PostgreSQL would else send all of a run's rows at once. The query's own option: a
+        # connection would keep it, and `fetch` of what is streamed gives no rows.
+        streamed = query.execution_options(stream_results=True, max_row_buffer=_STRETCH)
+        yield from connection.execute(streamed).partitions(_STRETCH)
 
 
 def _series_of(connection: Connection, run: int) -> Iterator[Sequence[Row]]:
