@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, true
 from sqlalchemy import case as sql_case
-from sqlalchemy.orm import InstrumentedAttribute
 
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Case
@@ -37,7 +36,7 @@ from railgauge.store.records import (
 )
 from railgauge.store.write import RUN_COLUMNS, OpenRun, look_up
 
-CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
+CASE_COLUMNS: Sequence[ColumnElement[Any]] = [
     BenchCase.key,
     BenchCase.engine,
     BenchCase.link,
@@ -48,7 +47,7 @@ CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
 ]
 _CASE = len(CASE_COLUMNS)
 # What a run says of a case of it.
-RUN_CASE_COLUMNS: Sequence[InstrumentedAttribute[Any]] = [
+RUN_CASE_COLUMNS: Sequence[ColumnElement[Any]] = [
     RunCase.test,
     RunCase.replications,
     RunCase.skipped,
