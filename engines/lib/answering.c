@@ -18,6 +18,7 @@ void answering_start(struct session *session, const struct trial *trial,
         works[i] = (struct answerer){session, trial, i, fds[i % sockets], 0, &over};
         tasks[i] = (struct task){work, &works[i], (int)i};
     }
+    allow_interrupts();
     place_above(&session->launch);
     answerers = count;
     team = team_start(&session->launch, true, tasks, count);
@@ -51,7 +52,7 @@ uint64_t answering_finish(struct session *session, const struct trial *trial,
 {
     wait_for_end(session, trial);
     atomic_store(&over, true);
-    struct usage usage = team_join(team);
+    struct usage usage = team_interrupt(team);
     add_usage(reply, &usage);
     return answered_so_far();
 }

@@ -32,6 +32,7 @@ double wall_clock_step(const struct clock_readings *since)
     return fabs(step) > STEP_SECONDS + STEP_SHARE * raw ? step : 0;
 }
 
+#define INTERRUPT SIGRTMIN
 #define INTERRUPT_AGAIN 5000000 /* ns: the signal may come just before the call that it is for */
 
 static void do_nothing(int signal)
@@ -39,26 +40,43 @@ static void do_nothing(int signal)
     (void)signal;
 }
 
+void allow_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = do_nothing}; /* without SA_RESTART */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, INTERRUPT);
+    sigaction(INTERRUPT, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+void interrupt_thread(pthread_t thread)
+{
+    pthread_kill(thread, INTERRUPT);
+}
+
+static timer_t make_timer(void)
+{
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = INTERRUPT};
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    allow_interrupts();
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
+        fail(SYSTEM_ERROR, "cannot make a timer: %s", strerror(errno));
+    return timer;
+}
+
 void interrupt_calls(uint64_t at)
 {
     static _Thread_local timer_t timer;
     static _Thread_local bool is_set;
-    if (is_set)
+    if (is_set && at == 0)
         timer_delete(timer);
-    is_set = false;
+    else if (!is_set && at > 0)
+        timer = make_timer();
+    is_set = at > 0;
     if (at == 0)
         return;
-    struct sigaction action = {.sa_handler = do_nothing}; /* without SA_RESTART */
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
-    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGRTMIN);
-    sigaction(SIGRTMIN, &action, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0)
-        fail(SYSTEM_ERROR, "cannot make a timer: %s", strerror(errno));
-    is_set = true;
     uint64_t now = now_ns(), left = at > now ? at - now : 1;
     struct itimerspec times = {
         .it_interval.tv_nsec = INTERRUPT_AGAIN,

@@ -2,6 +2,7 @@
 #ifndef RAIL_CLOCK_H
 #define RAIL_CLOCK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -52,10 +53,14 @@ struct clock_readings read_clocks(void);
  * no more than a daemon slews. */
 double wall_clock_step(const struct clock_readings *since);
 
-/* Has a signal end the calling thread's system calls from that moment of now_ns() on, again and again
- * until it is told 0: a blocking call that would last longer returns with what it has done. Each
- * thread has its own. */
+/* Has a signal end the calling thread's system calls from that moment of now_ns() on, again and
+ * again until another moment is set; 0: never. A call that would block longer returns with what it
+ * has done. Each thread has its own; it sets 0 before it ends. */
 void interrupt_calls(uint64_t at);
+
+/* Ends a call that another thread blocks in, if that thread has allowed it. */
+void allow_interrupts(void);
+void interrupt_thread(pthread_t thread);
 
 /* UTC, seconds since 1970. */
 double utc_now(void);

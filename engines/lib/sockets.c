@@ -290,6 +290,12 @@ void set_timeouts(int fd, double seconds)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
+void wait_without_limit(int fd)
+{
+    const struct timeval none = {0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
+}
+
 void random_bytes(void *out, size_t size)
 {
     while (getrandom(out, size, 0) != (ssize_t)size)

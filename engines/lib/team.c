@@ -4,10 +4,13 @@
 #include "parameters.h"
 #include "place.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INTERRUPT_EVERY 200000 /* ns */
 
 struct member {
     struct team *team;
@@ -69,12 +72,24 @@ struct team *team_start(const struct launch *launch, bool server, const struct t
     return team;
 }
 
-struct usage team_join(struct team *team)
+/* Again and again: the signal may come just before the call that it is to end. */
+static void join_interrupted(pthread_t thread)
+{
+    while (pthread_tryjoin_np(thread, NULL) == EBUSY) {
+        interrupt_thread(thread);
+        nanosleep(&(struct timespec){.tv_nsec = INTERRUPT_EVERY}, NULL);
+    }
+}
+
+static struct usage join_all(struct team *team, bool interrupt)
 {
     struct usage total = {0};
     for (size_t i = 0; i < team->count; i++) {
         const struct usage *usage = &team->members[i].usage;
-        pthread_join(team->members[i].thread, NULL);
+        if (interrupt)
+            join_interrupted(team->members[i].thread);
+        else
+            pthread_join(team->members[i].thread, NULL);
         total.user += usage->user;
         total.system += usage->system;
         total.ran += usage->ran;
@@ -84,6 +99,16 @@ struct usage team_join(struct team *team)
     pthread_barrier_destroy(&team->ready);
     free(team);
     return total;
+}
+
+struct usage team_join(struct team *team)
+{
+    return join_all(team, false);
+}
+
+struct usage team_interrupt(struct team *team)
+{
+    return join_all(team, true);
 }
 
 void team_prepare(const struct launch *launch, bool server, const struct task *tasks,

@@ -66,6 +66,8 @@ static void end_greeting(int fd, const struct launch *launch)
     int lowat = (int)number_in_effect(launch, "rcvlowat");
     fields_clear(&ignored);
     choose_waiting(fd, launch, &ignored);
+    if (tcp_mode_of(launch)->echoed)
+        wait_without_limit(fd);
     if (lowat > 1)
         set_lowat(fd, lowat);
 }

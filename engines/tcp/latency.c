@@ -29,6 +29,13 @@ struct exchange {
     bool broken;          /* the connection, or at the server the client's END came */
 };
 
+/* Has a signal end the call in which the client waits, a second from now. */
+static void limit_waiting(const struct exchange *x)
+{
+    if (x->flags == 0 && !x->nonblocking)
+        interrupt_calls(now_ns() + NANOSECONDS);
+}
+
 /* Nothing could be sent or received just now: true if it is to be tried again. */
 static bool try_again(struct exchange *x, int error, short events)
 {
@@ -46,7 +53,9 @@ static bool try_again(struct exchange *x, int error, short events)
     }
     if (x->stuck_since == 0)
         x->stuck_since = now_ns();
-    handle_stall(x->control, error, x->stuck_since, events == POLLIN ? "receive" : "send");
+    handle_stall(x->control, nothing_yet ? EAGAIN : error, x->stuck_since,
+                 events == POLLIN ? "receive" : "send");
+    limit_waiting(x);
     return true;
 }
 
@@ -123,6 +132,7 @@ static void request_repeatedly(void *share)
     struct exchange *x = &a->exchange;
     struct round_trips *trips = &a->trips;
     /* The first message finds the server's thread still starting: it is not timed. */
+    limit_waiting(x);
     send_all(x);
     receive_answer(x);
     uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
@@ -133,6 +143,7 @@ static void request_repeatedly(void *share)
         now = now_ns();
         round_trips_back(trips, now);
     }
+    interrupt_calls(0);
     round_trips_sent(trips);
     shutdown(x->fd, SHUT_WR);
 }
@@ -212,6 +223,7 @@ static void echo(void *share)
     struct exchange *x = &echoes[a->number];
     set_exchange(x, &a->session->launch, a->fd);
     x->answerer = a;
+    allow_interrupts();
     for (;;) {
         size_t received = receive_all(x);
         if (received < x->size && received > 0 && !x->broken)

@@ -47,6 +47,14 @@ struct requester {
     struct round_trips trips;
 };
 
+/* Has a signal end the call that waits for the present datagram's echo. Set again only when it came:
+ * it is that of an earlier datagram, mostly. */
+static void limit_waiting(const struct requester *a)
+{
+    if (a->flags == 0)
+        interrupt_calls(a->trips.sent_at + ANSWER_LIMIT_NS);
+}
+
 /* Waits for the present datagram's echo; returns its arrival, 0 if it did not come in time. */
 static uint64_t wait_for_echo(struct requester *a)
 {
@@ -56,9 +64,11 @@ static uint64_t wait_for_echo(struct requester *a)
             return now_ns();
         if (length < 0 && errno != EAGAIN && errno != EINTR)
             datagrams_failed(a->client->control, errno);
-        if (a->flags == 0 || polls % LOOK_AT_CLOCK == 0)
-            if (now_ns() - a->trips.sent_at >= ANSWER_LIMIT_NS)
-                return 0;
+        if (a->flags && polls % LOOK_AT_CLOCK != 0)
+            continue;
+        if (now_ns() >= a->trips.sent_at + ANSWER_LIMIT_NS)
+            return 0;
+        limit_waiting(a);
     }
 }
 
@@ -99,6 +109,7 @@ static void request_repeatedly(void *share)
      * it is in no figure, even if it is lost. */
     trips->started = 0;
     trips->sent_at = now_ns();
+    limit_waiting(a);
     request(a);
     wait_for_echo(a);
     uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
@@ -115,6 +126,7 @@ static void request_repeatedly(void *share)
             now = now_ns();
         }
     }
+    interrupt_calls(0);
     round_trips_sent(trips);
     if (trips->started > 0 && trips->times.count == 0)
         fail(NO_DATA, "none of %llu datagrams came back within 1 s",
@@ -191,6 +203,7 @@ static void echo(void *share)
     struct answerer *a = share;
     size_t size = size_of(&a->session->launch, "datagram");
     int flags = receive_flags(&a->session->launch);
+    allow_interrupts();
     unsigned char *data = echoed[a->number];
     for (;;) {
         ssize_t length = recv(a->fd, data, size + 1, flags);

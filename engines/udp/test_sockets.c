@@ -68,7 +68,9 @@ static int open_end(const struct launch *launch, bool server, int family, int nu
         set_segmentation(fd, launch, settings);
     if (receives_streams(launch, server))
         set_receiver(fd, launch, settings);
-    set_timeouts(fd, receives_streams(launch, server) || server ? WAIT_MS / 1e3 : 1);
+    set_timeouts(fd, receives_streams(launch, server) ? WAIT_MS / 1e3 : 1);
+    if (udp_mode_of(launch)->echoed)
+        wait_without_limit(fd);
     if (udp_mode_of(launch)->client_streams)
         choose_waiting(fd, launch, settings);
     return fd;

@@ -173,6 +173,20 @@ def test_a_lost_answer_is_a_loss_after_a_second_and_no_round_trip(engines, poll)
 
 
 @pytest.mark.parametrize("poll", POLLS)
+def test_each_threads_losses_end_by_themselves(engines, poll) -> None:
+    """Two in a row, and the last: what waits for the first is set anew for the others."""
+
+    def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
+        return [] if number in (1, 2, 4) else [(0, message)]
+
+    with EchoPeer("udp", answer, streams=3) as peer:
+        m = _metrics(_ask(engines, peer, "--count=5", "--threads=3", f"--poll={poll}"))
+    assert (m["round_trips"], m["lost_packets"]) == (6, 9)
+    assert m["rtt_max"] < 1
+    assert m["client_elapsed"] >= 3
+
+
+@pytest.mark.parametrize("poll", POLLS)
 @pytest.mark.parametrize(
     ("engine", "size"),
     [("udp", 1), ("udp", 23), ("udp", 65507), ("tcp", 1), ("tcp", 17), ("tcp", 1_000_000)],
