@@ -55,6 +55,15 @@ def test_what_all_rows_share_stands_once_above_and_in_each_line_of_the_csv() -> 
     assert all("gw→hh" in line for line in render_csv(table).splitlines()[1:])
 
 
+def test_a_caption_follows_the_title_and_in_latex_is_no_part_of_a_list_of_tables() -> None:
+    table = _table(_measured(), caption="Links & more.")
+    assert render_text(table).splitlines()[:3] == ["T", "Links & more.", "Link: gw→hh"]
+    latex = render_latex(table)
+    assert r"\caption[T]{T. Link: gw" in latex
+    assert r"hh. Links \& more.}" in latex
+    assert r"\caption[" not in render_latex(_table(_measured()))
+
+
 @pytest.mark.parametrize("sizes", [(64,), (64, 1024)])
 def test_a_single_row_has_its_labels_and_a_footnote_its_mark(sizes: tuple[int, ...]) -> None:
     note = {"where": {"link": "gw→hh"}, "text": "over the old cable"}

@@ -22,6 +22,7 @@ from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
+from railgauge.report.figures.axis_ends import log_scale
 from railgauge.report.figures.curves import curves
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.gnuplot import find_gnuplot
@@ -506,17 +507,34 @@ def test_points_at_one_place_stand_beside_one_another(log: bool) -> None:
     assert {c.x for c in curves(Content("lines", *scales, barless, (), (), ())).drawn} == {"1"}
 
 
-def test_a_linear_axis_of_sizes_does_not_begin_far_below_0(
+def test_a_linear_axis_of_sizes_has_tics_at_them_and_does_not_begin_far_below_0(
     store: Store, draw: Callable[..., Path]
 ) -> None:
-    out = draw(
-        store_values(store, {("a→b", s): [1e9] for s in (64, 65536)}), figure=_EVERY["lines"]
-    )
+    sizes = (64, 1460, 16384, 65536)
+    out = draw(store_values(store, {("a→b", s): [1e9] for s in sizes}), figure=_EVERY["lines"])
     low = re.search(r"set xrange \[(-?[0-9.]+):", (out / "fig.plot").read_text())
     assert low is not None
     assert -2000 < float(low[1]) < 64
-    assert "0" in _texts(out)
-    assert not any(text.startswith("-") for text in _texts(out))
+    # 64 is too near to 1460.
+    assert {"1460", "16KiB", "64KiB"} <= set(_texts(out))
+    assert not {"0", "64"} & set(_texts(out))
+
+
+def test_a_logarithmic_axis_of_whole_numbers_has_no_tics_between_them() -> None:
+    threads, rates = (np.array(values) for values in ([2.0, 3.0, 4.0], [2.0, 3.1, 4.0]))
+    scale = Scale("", "", log=True)
+    assert [text for _, text in log_scale(scale, threads).tics] == ["2", "3", "4"]
+    assert "2.5" in [text for _, text in log_scale(scale, rates).tics]
+
+
+def test_a_sentence_has_the_digits_that_the_bars_leave(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    wide = [58.123e9, 60e9, 66e9, 71e9, 73.791e9, 74.1e9, 75e9, 78e9, 79e9, 80e9]
+    text = _text(draw(store_values(store, {("a→b", 64): wide}), figure=_EVERY["points"]))
+    assert "a→b: 73.9 Gbit/s at 64 B." in text
+    few = draw(store_values(store, {("a→b", 64): wide[4:5]}), figure=_EVERY["points"], name="few")
+    assert "a→b: 73.79 Gbit/s at 64 B." in _text(few)
 
 
 def test_a_figure_has_its_caption_and_its_width(store: Store, draw: Callable[..., Path]) -> None:

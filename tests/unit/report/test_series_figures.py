@@ -58,6 +58,8 @@ def test_a_series_of_tcp_is_drawn_over_its_time(store: Store, tmp_path: Path) ->
     assert points[:, 1].max() == 16
     assert "a→b: 4 intervals, least 0 bit/s, greatest 16.00 Mbit/s." in text
     assert "The first 10.00 ms were omitted from the metrics." in text
+    assert "Series of replication 1." in text
+    assert "Trace" not in text
     assert "a→b: 3 intervals, least 0, greatest 3." in text
     assert "'2' 2, \\\n" in (tmp_path / "f" / "retransmit-series.plot").read_text()
     assert "least 200.0 µs, greatest 900.0 µs" in text

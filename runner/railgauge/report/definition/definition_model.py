@@ -77,11 +77,13 @@ class FootnoteSpec(StrictModel):
 class TableSpec(StrictModel):
     """One table. `select` maps an axis to the value, or the list of values, to show.
 
-    Rows with the same values up to the axis `group` stand together.
+    Rows with the same values up to the axis `group` stand together. `caption` are sentences behind
+    the title.
     """
 
     name: Stem
     title: str
+    caption: str = ""
     select: dict[str, Selection] = Field(default_factory=dict)
     rows: Annotated[list[str], Field(min_length=1)]
     columns: list[str] = Field(default_factory=list)

@@ -32,15 +32,17 @@ def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) 
     ratio = most / least if most > least else _AROUND ** (1 / _BESIDE)
     low = scale.low if scale.low is not None else least / ratio ** (_BESIDE + below)
     high = scale.high if scale.high is not None else most * ratio**_BESIDE
-    marks = ((mark, f"{mark:.10g}") for mark in _marks(low, high) if low <= mark <= high)
+    whole = bool(np.all(positive == np.round(positive)))
+    marks = ((mark, f"{mark:.10g}") for mark in _marks(low, high, whole) if low <= mark <= high)
     return replace(scale, low=low, high=high, tics=scale.tics or tuple(marks))
 
 
 def linear_scale(
     scale: Scale, values: NDArray[np.float64], most: int, beside: float = 0.0
 ) -> Scale:
-    """Return `scale` with ends a little beside `values` (n,), and at most so many round numbers.
+    """Return `scale` with ends a little beside `values` (n,), and tics where it has none.
 
+    At most so many, at round numbers, whole ones where all values are.
     gnuplot's own axis would go on to the next round number, below 0 for sizes from 64 bytes on.
     `beside` is what is drawn on both sides of a value.
     """
@@ -51,14 +53,14 @@ def linear_scale(
     step = max(step, 1.0) if np.all(values == np.round(values)) else step
     places = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
     tics = tuple((place, f"{place:.10g}") for place in places)
-    return replace(scale, low=low, high=high, tics=tics)
+    return replace(scale, low=low, high=high, tics=scale.tics or tics)
 
 
-def _marks(low: float, high: float) -> Iterator[float]:
+def _marks(low: float, high: float, whole: bool) -> Iterator[float]:
     decades = math.log10(high / low)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     if decades <= _EVEN:
-        step = round_step(high - low, 7)
+        step = max(round_step(high - low, 7), 1.0 if whole else 0.0)
         yield from (float(n) * step for n in range(math.ceil(low / step), int(high / step) + 1))
         return
     mantissas = (1, 2, 5) if decades <= _FEW else (1,)

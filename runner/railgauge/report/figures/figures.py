@@ -122,7 +122,7 @@ def _none_selected(
     spec: FigureSpec, kind: Kind[Any], members: Sequence[Any], axes: Mapping[str, Axis]
 ) -> InputError:
     """Return the error that no member is selected."""
-    noun = "trace" if kind.traced else f"value of {spec.metric}"
+    noun = kind.recorded or f"value of {spec.metric}"
     if not members:
         number = spec.replication
         of = f" of replication {number}: name another, or" if number else ":"
@@ -157,20 +157,22 @@ def _figure(
     if content.empty:
         notes.insert(0, "Not drawn, as there is no value to show.")
     if kind.traced:
-        notes[:0] = _trace_notes(store, lines)
+        notes[:0] = _trace_notes(store, lines, kind.recorded)
     if lacking:
-        notes.insert(0, f"Without a trace, failed or not measured: {abbreviated(lacking, '; ')}.")
+        notes.insert(
+            0, f"Without a {kind.recorded}, failed or not measured: {abbreviated(lacking, '; ')}."
+        )
     notes += [visible(line) for line in spec.notes.splitlines() if line.strip()]
     return Figure(spec.name, spec.title, content, tuple(notes), visible(spec.caption), spec.width)
 
 
-def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list[str]:
-    """Return which replications the traces are of, and which of these are suspect."""
+def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]], noun: str) -> list[str]:
+    """Return which replications the traces (or `noun`) are of, and which of these are suspect."""
     traces = [line.members[0] for line in lines]
     numbers = sorted({trace.replication for trace in traces})
-    notes = [f"Trace of replication {numbers[0]}."] if len(numbers) == 1 else []
+    notes = [f"{noun.capitalize()} of replication {numbers[0]}."] if len(numbers) == 1 else []
     if len(numbers) > 1:
-        notes = ["Each case's first trace."]
+        notes = [f"Each case's first {noun}."]
     suspect = {
         (run, suspicion.test, suspicion.case.key, suspicion.replication)
         for run in {trace.run for trace in traces}
@@ -182,5 +184,6 @@ def _trace_notes(store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> list
         if (trace.run, trace.test, trace.case.key, trace.replication) in suspect
     ]
     if labels:
-        notes.append(f"Traces of suspect replications: {abbreviated(labels, '; ')}.")
+        plural = "Series" if noun == "series" else "Traces"
+        notes.append(f"{plural} of suspect replications: {abbreviated(labels, '; ')}.")
     return notes

@@ -419,6 +419,7 @@ def _annotate(
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
         valueless=tuple(reasons),
+        caption=visible(spec.caption),
     )
 
 

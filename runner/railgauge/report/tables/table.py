@@ -161,6 +161,7 @@ class Table:
     behind each, how they spread, and from which run they come. `alarms` are sentences that nobody
     is to miss. Rows with the same first `grouped` labels are a group. `constants` stand above the
     table: what all rows share. The columns `valueless` have no value, and a note says why.
+    `caption` follows the title.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Table:
     grouped: int = 1
     constants: tuple[str, ...] = ()
     valueless: tuple[int, ...] = ()
+    caption: str = ""
 
     @property
     def groups(self) -> list[list[Row]]:

@@ -91,7 +91,7 @@ def _draw_line(
             continue
         points.append(point)
         rows.append((left, left + filled, point.value, point.low, point.high))
-        number = valued.number_text(point.value, 4)
+        number = valued.number_text(point.value, point.low, point.high)
         texts.append(f"{number}{valued.unit_of(y.scale)} at {text}")
         numbers = record(point.summary, series.average)
         records.append((*valued.columns(line.label, series), text, *numbers))

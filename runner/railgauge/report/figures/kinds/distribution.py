@@ -64,7 +64,7 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
         return "nothing measured"
     summary, unit = summarise(values), valued.unit_of(x)
     if summary.n == 1:
-        return f"1 value, {valued.number_text(summary.median, 4)}{unit}"
+        return f"1 value, {valued.number_text(summary.median)}{unit}"
     parts = (
         ("minimum", summary.minimum),
         ("lower quartile", summary.lower_quartile),
@@ -72,7 +72,7 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
         ("upper quartile", summary.upper_quartile),
         ("maximum", summary.maximum),
     )
-    listed = ", ".join(f"{name} {valued.number_text(value, 4)}{unit}" for name, value in parts)
+    listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts)
     return f"{summary.n} values, {listed}"
 
 

@@ -66,7 +66,8 @@ class Kind(Generic[M]):
     content; no more than `most` series can be told apart, unless all are drawn `together` as one.
     `lacking` returns the cases of which `members` should have something and has nothing (None: it
     has a member for each case). `errors`, `bins`: whether a definition may set them. `along` is the
-    axis on which a series' members differ.
+    axis on which a series' members differ. `recorded` is what it shows of replications instead of
+    a metric: "trace" or "series".
     """
 
     x: AxisRules
@@ -80,11 +81,12 @@ class Kind(Generic[M]):
     errors: bool = False
     bins: bool = False
     along: Callable[[FigureSpec], str] = attrgetter("x.axis")
+    recorded: Literal["", "trace", "series"] = ""
 
     @property
     def traced(self) -> bool:
-        """Whether it shows traces, and no metric."""
-        return not self.x.metric and not self.y.metric
+        """Whether it shows traces or series, and no metric."""
+        return bool(self.recorded)
 
 
 def scale_of(

@@ -68,10 +68,18 @@ def _draw(
 
 
 def _at_sizes(x: Scale, axis: Axis, measured: Collection[float]) -> Scale:
-    """Return a logarithmic axis of few sizes with a tic at each of them, as tables write it."""
-    if not x.log or axis.unit != "B" or len(measured) > _MOST_SIZES:
+    """Return an axis of few sizes with a tic at each of them, as tables write it.
+
+    A linear one has none where it would stand too near to that of a greater size.
+    """
+    if axis.unit != "B" or not 0 < len(measured) <= _MOST_SIZES:
         return x
-    tics = tuple((place, axis.text(int(place))) for place in sorted(measured))
+    apart = 0.0 if x.log else (max(measured) - min(measured)) / _MOST_SIZES
+    places: list[float] = []
+    for place in sorted(measured, reverse=True):
+        if not places or places[-1] - place >= apart:
+            places.append(place)
+    tics = tuple((place, axis.text(int(place))) for place in reversed(places))
     return replace(x, unit="", tics=tics)
 
 
@@ -124,7 +132,7 @@ def _number(figure: FigureSpec, series: Series) -> float:
 def _extremes(rows: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
     """Return the least and the greatest value and where they are."""
     texts = [
-        f"{valued.number_text(row[1], 4)}{valued.unit_of(y)} at {place_text(row[0], x)}"
+        f"{valued.number_text(*row[1:4])}{valued.unit_of(y)} at {place_text(row[0], x)}"
         for row in (min(rows, key=itemgetter(1)), max(rows, key=itemgetter(1)))
     ]
     return texts[0] if len(rows) == 1 else f"least {texts[0]}, greatest {texts[1]}"

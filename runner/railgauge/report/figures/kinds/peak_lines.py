@@ -71,7 +71,7 @@ class PeakLines:
         for label, points in self._labelled():
             values = sorted({value for _, value in points})
             outer = dict.fromkeys((values[0], values[-1]))
-            ends = [valued.number_text(value, 4) for value in outer]
+            ends = [valued.number_text(value) for value in outer]
             sentences.append(f"{label}: {' to '.join(ends)}{valued.unit_of(y.scale)}.")
         return tuple(sentences)
 

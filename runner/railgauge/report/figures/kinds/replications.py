@@ -170,7 +170,7 @@ def _summary(marks: Sequence[_Mark], axes: _Axes) -> str:
         return "nothing measured" + (f", {failed} failed" if failed else "")
     unit = valued.unit_of(axes.y)
     least, median, greatest = (
-        f"{valued.number_text(float(value), 4)}{unit}"
+        f"{valued.number_text(float(value))}{unit}"
         for value in (values.min(), np.median(values), values.max())
     )
     plural = "s" if len(values) > 1 else ""

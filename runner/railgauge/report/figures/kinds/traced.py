@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from railgauge.plan.cases import Case, Value
 from railgauge.report.definition.figure_model import FigureSpec
@@ -26,7 +26,12 @@ _Draw = Callable[
 
 
 def kind_of_traces(
-    draw: _Draw, *, x: AxisRules, y: AxisRules, bins: bool = False, parameter: str = "trace"
+    draw: _Draw,
+    *,
+    x: AxisRules,
+    y: AxisRules,
+    bins: bool = False,
+    parameter: Literal["trace", "series"] = "trace",
 ) -> Kind[StoredTrace]:
     """Return the kind of figure that `draw` makes of a trace of each case, at most seven.
 
@@ -41,6 +46,7 @@ def kind_of_traces(
         draw=draw,
         lacking=partial(lacking, parameter),
         bins=bins,
+        recorded=parameter,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,12 +32,16 @@ from railgauge.report.tables.axes import Placed
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import alarms
 from railgauge.report.tables.notes import words
+from railgauge.stats.digits import decimals_of_interval
 from railgauge.stats.summary import summarise
 from railgauge.stats.two_groups import two_groups
 
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
+
+# Significant digits of a value of which nothing says how far it can be trusted.
+_DIGITS = 4
 
 K = TypeVar("K")
 
@@ -204,9 +209,15 @@ def count_range(counts: Iterable[int]) -> str:
     return str(min(distinct)) if len(distinct) == 1 else f"{min(distinct)} to {max(distinct)}"
 
 
-def number_text(value: float, digits: int) -> str:
-    """Return a number with at least so many significant digits, without an exponent if large."""
-    return f"{value:.0f}" if 10**digits <= abs(value) < 1e15 else f"{value:.{digits}g}"
+def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Return a number with the decimals that what it lies in, `low` to `high`, leaves it.
+
+    Where that is nothing (NaN, or no width) with four significant digits, without an exponent if
+    large.
+    """
+    if 0 < high - low < math.inf:
+        return f"{value:.{decimals_of_interval(low, high)}f}"
+    return f"{value:.0f}" if 10**_DIGITS <= abs(value) < 1e15 else f"{value:.{_DIGITS}g}"
 
 
 def unit_of(scale: Scale) -> str:
