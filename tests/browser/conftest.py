@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 from tests.support.browsing import CHROMIUM, HOSTILE, PLAN, RATES, SPEC, Tab, railgauge
 
 
@@ -60,25 +60,42 @@ def chromium(require: Callable[[object, str], None]) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def new_tab(chromium: Browser) -> Iterator[Callable[..., Tab]]:
-    """Make a tab with the options of a Playwright context; at the end, none may have complained."""
-    made: list[tuple[BrowserContext, Tab]] = []
+def _open_tab(chromium: Browser, **options: object) -> Tab:
+    sized = {"viewport": {"width": 1300, "height": 1000}, **options}
+    context = chromium.new_context(**sized)  # type: ignore[arg-type]
+    return Tab(context, scripted=bool(sized.get("java_script_enabled", True)))
 
-    def make(**options: object) -> Tab:
-        sized = {"viewport": {"width": 1300, "height": 1000}, **options}
-        context = chromium.new_context(**sized)  # type: ignore[arg-type]
-        scripted = bool(sized.get("java_script_enabled", True))
-        made.append((context, Tab(context, scripted=scripted)))
-        return made[-1][1]
 
-    yield make
-    for context, _ in made:
-        context.close()
-    assert [tab.said for _, tab in made if tab.said] == []
+@pytest.fixture(scope="module")
+def readers(chromium: Browser) -> dict[str, Tab]:
+    """The tabs of `reader`, by their options; closed with the browser."""
+    return {}
 
 
 @pytest.fixture
-def tab(new_tab: Callable[..., Tab]) -> Tab:
-    """A tab in light colours."""
-    return new_tab()
+def reader(chromium: Browser, readers: dict[str, Tab]) -> Iterator[Callable[..., Tab]]:
+    """Give a tab to what only looks at pages: the same one to all tests that ask for its options.
+
+    A new one takes twice the CPU time of a page. Afterwards none may have complained.
+    """
+
+    def share(**options: object) -> Tab:
+        name = repr(options)
+        if name not in readers:
+            readers[name] = _open_tab(chromium, **options)
+        return readers[name]
+
+    yield share
+    complaints = [line for tab in readers.values() for line in tab.said]
+    for tab in readers.values():
+        tab.said.clear()
+    assert complaints == []
+
+
+@pytest.fixture
+def tab(chromium: Browser) -> Iterator[Tab]:
+    """A new tab in light colours, which may not have complained at the end."""
+    made = _open_tab(chromium)
+    yield made
+    made.page.context.close()
+    assert made.said == []

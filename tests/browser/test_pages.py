@@ -64,9 +64,9 @@ def sort_by(of: Locator, heading: str, times: int = 1) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_fits_a_phone(
-    new_tab: Callable[..., Tab], pages: dict[str, Path], kind: str
+    reader: Callable[..., Tab], pages: dict[str, Path], kind: str
 ) -> None:
-    tab = new_tab(viewport={"width": 390, "height": 800})
+    tab = reader(viewport={"width": 390, "height": 800})
     page = tab.open(pages[kind])
     tab.picture(f"{kind}-phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -218,9 +218,9 @@ def test_everything_works_by_keyboard_and_shows_where_it_is(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_reads_the_same_without_scripts(
-    new_tab: Callable[..., Tab], pages: dict[str, Path], kind: str
+    reader: Callable[..., Tab], pages: dict[str, Path], kind: str
 ) -> None:
-    bare = new_tab(java_script_enabled=False)
+    bare = reader(java_script_enabled=False)
     page = bare.open(pages[kind])
     assert page.get_by_role("button").count() == 0
     assert page.get_by_role("searchbox").count() == 0
@@ -231,15 +231,19 @@ def test_a_page_reads_the_same_without_scripts(
         return
     assert rows > 1
     assert page.locator("tr[hidden]").count() == 0
-    assert rows == new_tab().open(pages[kind]).locator("tr").count()
+    assert rows == reader().open(pages[kind]).locator("tr").count()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_prints_all_of_itself_and_nothing_to_click(
-    tab: Tab, pages: dict[str, Path], kind: str, tmp_path: Path, require: Callable[..., None]
+    reader: Callable[..., Tab],
+    pages: dict[str, Path],
+    kind: str,
+    tmp_path: Path,
+    require: Callable[..., None],
 ) -> None:
     require(shutil.which("pdftotext"), "pdftotext")
-    page = tab.open(pages[kind])
+    page = reader().open(pages[kind])
     cells = page.locator("th, td").all_text_contents()
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     printed = subprocess.run(
@@ -288,8 +292,9 @@ THEMES = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_is_whole_in_itself_and_for_everybody_in_both_themes(
-    tab: Tab, pages: dict[str, Path], kind: str
+    reader: Callable[..., Tab], pages: dict[str, Path], kind: str
 ) -> None:
+    tab = reader()
     page = tab.open(pages[kind])
     assert page.evaluate(MISTAKES) == []
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
