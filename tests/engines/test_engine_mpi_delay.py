@@ -78,7 +78,7 @@ def test_an_operation_takes_as_long_as_its_messages_are_under_way(
     engines: Engines, lab: wire_lab.Lab, tmp_path: Path, mode: str, paced: Callable[..., object]
 ) -> None:
     def beyond() -> float:
-        metrics = _measure(engines, lab, tmp_path, mode, "--size=8", "--count=20")
+        metrics = _measure(engines, lab, tmp_path, mode, "--size=8", "--count=5")
         # What an exchange of clocks took beyond the way there and back is all it can be wrong by.
         wrong = metrics["start_error"] - DELAY
         assert wrong >= 0
@@ -92,7 +92,7 @@ def test_a_broadcasts_root_may_run_ahead_only_without_a_pause(
     engines: Engines, lab: wire_lab.Lab, tmp_path: Path, paced: Callable[..., object]
 ) -> None:
     def back_to_back() -> float:
-        metrics = _measure(engines, lab, tmp_path, "bcast", "--size=8", "--count=100")
+        metrics = _measure(engines, lab, tmp_path, "bcast", "--size=8", "--count=20")
         assert metrics["time_p50"] > DELAY / 2
         return metrics["back_to_back"]
 
@@ -105,7 +105,7 @@ def test_a_message_under_way_hides_behind_a_computation(
     """It needs no CPU: the kernel has it before the receiver waits for it."""
 
     def overlap() -> float:
-        options = ("--size=8", "--count=20", "--blocking=false")
+        options = ("--size=8", "--count=5", "--blocking=false")
         metrics = _measure(engines, lab, tmp_path, "bcast", *options)
         assert metrics["overlapped_time"] >= DELAY - metrics["start_error"]
         return metrics.get("overlap", 0)

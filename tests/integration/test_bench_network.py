@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.network_works import WORKS
 from tests.support import command_line
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +27,13 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
-    """Run the benchmark; again if one of the others' tools failed, which ours never may."""
+    """Run the benchmark; again if one of the others' tools failed, which ours never may.
+
+    But for tcp-1m, which is tcp-128k with longer messages, and below.
+    """
+    works = [work.key for work in WORKS if work.key != "tcp-1m"]
     for _ in range(3):
-        done = bench("--json")
+        done = bench("--json", "--works", *works)
         document: dict[str, Any] = json.loads(done.stdout)
         rows = [row for work in document["works"] for row in work["rows"]]
         ours = [row for row in rows if row["name"] in ("rail-udp", "rail-tcp", "probe")]
@@ -68,7 +73,7 @@ def test_rates_and_times_are_in_base_units(told: dict[str, Any]) -> None:
 
 
 def test_table_names_the_machine_and_every_target(told: dict[str, Any]) -> None:
-    done = bench("--works", "tcp-1m", "generator")
+    done = bench("--works", "tcp-1m", "udp-gso")
     # Other tools give up now and then where the machine is busy.
     failed = [line.split()[0] for line in done.stdout.splitlines() if " failed: " in line]
     assert done.returncode == (1 if failed else 0), done.stderr + done.stdout
@@ -80,15 +85,14 @@ def test_table_names_the_machine_and_every_target(told: dict[str, Any]) -> None:
 
 
 def test_contender_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    for engine in ("rail-tcp", "rail-udp"):
-        program = tmp_path / engine
-        program.write_text("#!/bin/sh\necho 'cannot be done today' >&2\nexit 3\n")
-        program.chmod(0o755)
-    done = bench("--works", "tcp-1m", "--json", "--engines", str(tmp_path))
+    program = tmp_path / "rail-udp"
+    program.write_text("#!/bin/sh\necho 'cannot be done today' >&2\nexit 3\n")
+    program.chmod(0o755)
+    done = bench("--works", "udp-gso", "--json", "--engines", str(tmp_path))
     assert done.returncode == 1
     rows = {row["name"]: row for row in json.loads(done.stdout)["works"][0]["rows"]}
-    assert "cannot be done today" in rows["rail-tcp"]["errors"][0]
-    assert rows["rail-tcp"]["median"] is None
+    assert "cannot be done today" in rows["rail-udp"]["errors"][0]
+    assert rows["rail-udp"]["median"] is None
     assert rows["probe"]["median"] > 0
 
 

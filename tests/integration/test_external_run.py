@@ -73,7 +73,7 @@ summary: What an MPI program of ours prints
 program: ["{program}"]
 parameters:
   program: {type: text}
-  what: {type: choice, choices: [count, spin], default: count}
+  what: {type: choice, choices: [count, wait], default: count}
   ranks_per_host: {type: int, default: 1}
 mpi: MPI
 command: ["{program}", "{what}"]
@@ -87,6 +87,7 @@ PROGRAM = """\
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -98,8 +99,8 @@ int main(int argc, char **argv)
     printf("env %s\\n", getenv("RANKS_ENV"));
     fflush(stdout);
     MPI_Barrier(MPI_COMM_WORLD);
-    while (argc > 1 && strcmp(argv[1], "spin") == 0)
-        ;
+    while (argc > 1 && strcmp(argv[1], "wait") == 0)
+        pause();
     return MPI_Finalize();
 }
 """
@@ -393,7 +394,7 @@ def test_an_mpi_program_ends_with_its_controller(box: Box, folder: Path, ranks: 
             "name": "r",
             "engine": "ranks",
             "links": [LINK],
-            "set": {"program": str(ranks), "what": "spin"},
+            "set": {"program": str(ranks), "what": "wait"},
         },
     )
     before = running_in(box)
