@@ -47,7 +47,7 @@ BENCHMARKS = {
     "dispatch": Smallest("--cases 3 --duration 10ms", "over ssh", "openssh-server"),
     "estimates": Smallest("jumbo-sweep --replications 1", "said s"),
     "export": Smallest("--values 2000 --runs 2 --databases 1 --repeats 1", "peak MB"),
-    "gate": Smallest("--cases 20 --repeats 1", "judge s"),
+    "gate": Smallest("--cases 20 --repeats 1 --shapes 1", "judge s"),
     "history": Smallest("--series 2 --nights 21 --cases 2 --repeats 1 --no-limits", "nights"),
     "mem": Smallest(
         "--rounds 1 --rows 'triad memory 1t' --bytes 1000000 --seconds 0.01", "rail-mem", "likwid"

@@ -4,7 +4,7 @@ For each shape: reading both sides, judging them, and the whole command `railgau
 of Python and the tables included); medians, in seconds, and the command's CPU time, which is what
 it takes on an idle machine. What a gate measures takes its own time.
 
-    python -m benchmarks.gate [--cases 10000] [--repeats 5]
+    python -m benchmarks.gate [--cases 10000] [--repeats 5] [--shapes 4]
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--shapes", type=int, default=4, help="so many of the first")
     arguments = parser.parse_args()
     cases = arguments.cases
     # runs of the baseline, cases, replications of each
@@ -35,7 +36,7 @@ def main() -> None:
     print(f"{'baseline':>8} {'cases':>7} {'repl.':>6} {'stored':>10} ", end="")
     print(f"{'read s':>7} {'judge s':>8} {'command s':>10} {'its CPU s':>10}")
     with tempfile.TemporaryDirectory() as folder:
-        for shape in shapes:
+        for shape in shapes[: arguments.shapes]:
             measure(Path(folder), shape, arguments.repeats)
 
 

@@ -63,9 +63,7 @@ def sort_by(of: Locator, heading: str, times: int = 1) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_fits_a_phone(
-    reader: Callable[..., Tab], pages: dict[str, Path], kind: str
-) -> None:
+def test_a_page_fits_a_phone(reader: Callable[..., Tab], pages: dict[str, Path], kind: str) -> None:
     tab = reader(viewport={"width": 390, "height": 800})
     page = tab.open(pages[kind])
     tab.picture(f"{kind}-phone")
