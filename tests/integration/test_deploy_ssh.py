@@ -100,7 +100,9 @@ def test_two_controllers_at_once_both_end_well(node: SshTransport, lab: Lab) -> 
 def test_a_host_without_compiler_is_named(
     lab: Lab, node_at: Callable[..., SshTransport], tmp_path: Path
 ) -> None:
-    path = tools(tmp_path / "bin", "sh", "uname", "find", "rm", "mv", "mkdir", "tar", "make")
+    path = tools(
+        tmp_path / "bin", "sh", "uname", "find", "rm", "mv", "mkdir", "tar", "make", "sha256sum"
+    )
     shutil.rmtree(lab.a.home)
     lab.a.home.mkdir()
     with pytest.raises(BuildError, match=r"node: .*install a C compiler"):

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import jsonschema
 import pytest
-from tests.support import ROOT, command_line
+from tests.support import ROOT, command_line, engine_cache
 
 T = TypeVar("T")
 QUICK = """\
@@ -48,10 +48,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
     return command_line.Popen(
         [*command_line.COMMAND, *arguments],
         cwd=folder,
+        env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -265,6 +266,27 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     database.close()
     assert railgauge(folder, "resume", "1").returncode == 0
     assert query(folder, "SELECT state FROM run") == [("complete",)]
+
+
+def test_resume_builds_an_engine_again_that_went_missing(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(SLOW)
+    engine_cache.copy_to(folder)
+    # What is built here need not be fast.
+    environment = {"HOME": str(folder), "XDG_CACHE_HOME": "", "CFLAGS": "-O0"}
+    (program,) = folder.glob(".cache/railgauge/engines/*/build/rail-tcp")
+    controller = start(folder, "run", "plan.yaml", **environment)
+    wait_for(lambda: measured(folder) >= 1)
+    program.unlink()
+    _, err = controller.communicate(timeout=120)
+    assert controller.returncode == 1, err
+    assert "lost here: here: can't start the engine" in err
+    kept = measured(folder)
+
+    again = start(folder, "resume", "1", **environment)
+    out, err = again.communicate(timeout=120)
+    assert again.returncode == 0, err
+    assert f"{24 - kept} measured" in out
+    assert program.exists()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

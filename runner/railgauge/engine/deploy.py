@@ -2,8 +2,9 @@
 
 On the host: `<cache>/railgauge/engines/<digest>-<machine>/build/`, where `<cache>` is
 $XDG_CACHE_HOME or ~/.cache there and `<machine>` its architecture, for homes are shared.
-A folder with that name is always complete: it is made under another name and renamed, so neither
-a crash nor a second controller at the same time can leave a half of it.
+A folder with that name is made under another name and renamed, so neither a crash nor a second
+controller at the same time can leave a half of it. What was lost or changed there later shows by
+the hashes in its file `built`, and it is built again.
 """
 
 from __future__ import annotations
@@ -30,25 +31,31 @@ _LOOK_TIMEOUT = 30.0
 _LAST_LINES = 12
 _ENGINES = "the engines"
 
+# Of all but objects, and of rail-mpi, which has its own (deploy_mpi.py).
+_WHOLE = """
+whole() { (cd "$1" && sha256sum -c built) >/dev/null 2>&1; }
+"""
+
 # $1 digest. Says `ready FOLDER` or `missing FOLDER`.
-_LOOK = f"""
+_LOOK = f"""{_WHOLE}
 final=${{XDG_CACHE_HOME:-$HOME/.cache}}/railgauge/engines/$1-$(uname -m)
-if [ -d "$final/build" ]; then state=ready; else state=missing; fi
+if whole "$final"; then state=ready; else state=missing; fi
 echo "{_MARK} $state $final"
 """
 
 # $1 the sources' temporary folder, $2 the final one. What crashes left goes after a day; a make
-# above us must not lend its flags; a compiler we never saw may warn of what it likes; a final
-# folder without a build was damaged by hand.
-_BUILD = f"""
-trap 'rm -rf "$1"' EXIT
+# above us must not lend its flags; a compiler we never saw may warn of what it likes; programs of
+# a damaged folder may still run, so it is moved away at once and then removed.
+_BUILD = f"""{_WHOLE}
+trap 'rm -rf "$1" "$1.old"' EXIT
 find "${{2%/*}}" -maxdepth 1 -name '*.*' -mtime +1 -exec rm -rf {{}} +
 command -v make >/dev/null || {{ echo "{_MARK} no-make"; exit 1; }}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -C "$1" BUILD=build MPICC= WARNINGS= -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
 [ -d "$1/build" ] || {{ echo "{_MARK} nothing-built"; exit 1; }}
-if ! mv -T "$1" "$2" 2>/dev/null && ! [ -d "$2/build" ]; then
-    rm -rf "$2" && mv -T "$1" "$2" || exit 1
+(cd "$1" && find . -type f ! -name '*.[do]' ! -name built -exec sha256sum {{}} + >built) || exit 1
+if ! mv -T "$1" "$2" 2>/dev/null && ! whole "$2"; then
+    mv -T "$2" "$1.old" && mv -T "$1" "$2" || whole "$2" || exit 1
 fi
 echo "{_MARK} built"
 """

@@ -1,7 +1,7 @@
 """Builds rail-mpi on a host with the MPI that is there, and finds the launcher that goes with it.
 
-Beside the other engines' build, in a folder for each MPI that was asked for: complete or absent,
-as those are. A host without MPI only lacks this engine.
+Beside the other engines' build, in a folder for each MPI that was asked for: complete or built
+again, as those are. A host without MPI only lacks this engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _BUILD = f"""
 cd "$1" || exit 1
 final=mpi-$(printf %s "$2" | cksum | cut -d " " -f 1)
 fresh=$final.$$
-if [ -x "$final/rail-mpi" ]; then
+whole() {{ (cd "$final" && sha256sum -c built) >/dev/null 2>&1; }}
+if whole; then
     echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
 fi
 trap 'rm -rf "$fresh"' EXIT
@@ -35,7 +36,9 @@ for folder in ${{2:-$PATH}}; do
     if make BUILD="$fresh" MPICC="$folder/mpicc" WARNINGS= -j2 mpi >&2 && [ -x "$fresh/rail-mpi" ]
     then
         printf "%s\n" "$folder" >"$fresh/mpi-folder"
-        mv -T "$fresh" "$final" 2>/dev/null || [ -x "$final/rail-mpi" ] || exit 1
+        (cd "$fresh" && sha256sum rail-mpi mpi-folder >built) || exit 1
+        whole || rm -rf "$final"
+        mv -T "$fresh" "$final" 2>/dev/null || whole || exit 1
         echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
     fi
 done

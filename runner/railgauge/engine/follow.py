@@ -169,8 +169,9 @@ def _lost(program: RunningProgram) -> EngineError | HostUnreachableError:
         # An MPI job's launcher may say the same of one of its many hosts.
         if isinstance(program.process, KeptShell) and end.status in _NOT_STARTED:
             error = HostUnreachableError(
-                f"{program.host}: can't start the engine{_last_words(end)}; remove the folder that "
-                "it should be in, and `railgauge resume` builds the engines there again"
+                f"{program.host}: can't start the engine{_last_words(end)}; `railgauge resume` "
+                "builds again what is missing there; where its cache is mounted with noexec, "
+                "XDG_CACHE_HOME moves it"
             )
             error.host = program.host
             return error

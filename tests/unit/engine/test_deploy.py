@@ -64,7 +64,7 @@ def tools(folder: Path, *names: str) -> None:
     os.environ["PATH"] = str(folder)
 
 
-BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir")
+BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir", "sha256sum")
 
 
 def test_what_is_shipped_gets_built_and_runs(here: LocalTransport, cache: Path) -> None:
@@ -116,6 +116,23 @@ def test_what_a_crash_left_half_built_is_not_used(here: LocalTransport, cache: P
     (half / "hello.c").write_text("half a fi")
     folder = deploy(here, TINY)
     assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+
+
+@pytest.mark.parametrize("damaged", ["hello", "../hello.c", "../built"])
+@pytest.mark.parametrize("lost", [True, False])
+def test_what_was_lost_or_changed_in_the_cache_is_built_again(
+    here: LocalTransport, cache: Path, damaged: str, lost: bool
+) -> None:
+    path = Path(deploy(here, TINY), damaged)
+    path.unlink() if lost else path.write_text("#!/bin/sh\necho hello there\n")
+    folder = Path(deploy(here, TINY))
+    program = (folder / "hello").read_bytes()
+    assert program.startswith(b"\x7fELF")
+    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+    assert (folder / "../hello.c").read_bytes() == HELLO
+    assert len(list(cache.iterdir())) == 1
+    assert Path(deploy(here, TINY)) == folder
+    assert (folder / "hello").read_bytes() == program
 
 
 def test_old_remains_of_crashes_are_removed(here: LocalTransport, cache: Path) -> None:
