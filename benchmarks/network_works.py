@@ -135,6 +135,7 @@ WORKS = (
         "packet/s",
         (
             rail_udp_stream("rail-udp"),
+            rail_udp_stream("with truncate", "--truncate", "true"),
             iperf3_udp(),
             iperf_udp(),
             nuttcp_udp(),

@@ -69,6 +69,10 @@ static const struct parameter parameters[] = {
      "they look some 5 us for more before that, where this finds any, as from a sender on the "
      "same host; poll: they look without sleeping, which takes a CPU for each thread",
      .implied = true},
+    {"truncate", BOOL, "false", 0, 0, NULL, STREAMS, NULL,
+     "true: receivers have the kernel copy no more than each datagram's header (MSG_TRUNC), which "
+     "takes less CPU time than in a program that reads its data; not with gro",
+     .implied = true},
     {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
      "false: non-blocking test sockets on both ends, waited for with poll",
      .implied = true},
@@ -104,10 +108,10 @@ static const struct metric metrics[] = {
      "received", 1, 0, .kind = KIND_COUNT},
     {"received_bytes", "B", "neither", STREAMS, "payload bytes of those", NULL, 1, 0},
     {"untimed_bytes", "B", "neither", STREAMS,
-     "of received_bytes, what had come when the receiver had taken all that lay there for the first "
-     "time: the first datagram, and more where it got its CPU late; and what came after it had done "
-     "so last, where it took that late; the first datagram (with gro or omit: call) alone where "
-     "that would be more than half", NULL, 1, 0},
+     "of received_bytes, what had come when the receiver had taken all that lay there for the "
+     "first time: the first datagram, and more where it got its CPU late; and what came after it "
+     "had done so last, where it took that late; the first datagram (with gro or omit: call) alone "
+     "where that would be more than half", NULL, 1, 0},
     {"lost_packets", "", "lower", SERVED,
      "streams: sent less received, the last ones included; latency: round trips without an answer "
      "within 1 s, which count as longer than any in percentiles: one that falls among them is "
@@ -318,7 +322,8 @@ static const struct engine udp = {
                 "duplicate_packets|reordered_packets|receiver_drops|"
                 "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
                 "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
-                "relative_delay_p50|relative_delay_p99|clock_skew|clock_skew_error|loss_runs|longest_loss_run|"
+                "relative_delay_p50|relative_delay_p99|clock_skew|clock_skew_error|loss_runs|"
+                "longest_loss_run|"
                 "sequence_throughput|sequence_last|rtt_p50|rtt_p90|rtt_p99|rtt_p999|rtt_p9999",
     .solo = "generator",
     .required = (const struct requirement[]){{"generator", "rate"}, {"generator", "duration"}, {0}},

@@ -80,8 +80,8 @@ static inline void round_trips_back(struct round_trips *trips, uint64_t now)
     trips->has_last = true;
 }
 
-/* Client, before it begins: where its round trips are recorded, if a trace is asked for, which is of
- * one stream. */
+/* Client, before it begins: where its round trips are recorded, if a trace is asked for, which is
+ * of one stream. */
 void trace_round_trips(struct round_trips *trips, const struct launch *launch,
                        const struct trial *trial);
 
@@ -89,7 +89,8 @@ void trace_round_trips(struct round_trips *trips, const struct launch *launch,
 void report_round_trips(const struct round_trips *trips, const struct launch *launch,
                         const struct trial *trial);
 
-/* Sums up what the streams measured; of lost round trips percentiles alone know. late_sends is set only if they were paced. */
+/* Sums up what the streams measured; of lost round trips percentiles alone know. late_sends is set
+ * only if they were paced. */
 void result_set_round_trips(struct result *result, const struct launch *launch,
                             const struct round_trips *const streams[], size_t count);
 

@@ -64,8 +64,8 @@ bool wait_readable(int fd, uint64_t deadline_ns);
 /* Waits in receiving and in sending calls end after this time. */
 void set_timeouts(int fd, double seconds);
 
-/* Waits in receiving calls end at a signal only (interrupt_calls): with a timeout the kernel sets and
- * removes a timer in each, which is 1 to 2 % of a round trip's CPU time. */
+/* Waits in receiving calls end at a signal only (interrupt_calls): with a timeout the kernel sets
+ * and removes a timer in each. */
 void wait_without_limit(int fd);
 
 /* Bytes nobody can guess. */

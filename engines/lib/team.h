@@ -27,11 +27,11 @@ struct team *team_start(const struct launch *launch, bool server, const struct t
 /* Waits for all; their CPU times are summed, elapsed is the longest. */
 struct usage team_join(struct team *team);
 
-/* Likewise, of threads that allow interrupts: wakes up those that wait in a call, until they end. */
+/* Likewise, of threads that allow interrupts: it wakes up those that wait in a call. */
 struct usage team_interrupt(struct team *team);
 
-/* Has the tasks' memory made and touched where their threads will run, so that it is on the nodes of
- * these: each work in a thread placed by its number, all over when this returns. */
+/* Has the tasks' memory made and touched where their threads will run, so that it is on the nodes
+ * of these: each work in a thread placed by its number, all over when this returns. */
 void team_prepare(const struct launch *launch, bool server, const struct task *tasks,
                   size_t count);
 

@@ -56,5 +56,6 @@ bool drops_count(const struct drops *drops, uint64_t sent, uint64_t lost, uint64
         return true;
     }
     *count *= calls;
-    return *count <= lost && lost % calls == 0; /* else the short one is missing, nobody knows where */
+    /* Else the short one is missing, nobody knows where. */
+    return *count <= lost && lost % calls == 0;
 }

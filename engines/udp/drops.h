@@ -12,7 +12,8 @@ struct drops {
     uint32_t before;        /* counted before the replication */
     uint64_t segments;      /* datagrams that the sender hands over in one call */
     uint64_t largest;       /* datagrams in the largest message */
-    uint64_t odd, odd_end;  /* messages that weren't one of the sender's calls; where the last ended */
+    /* Messages that weren't one of the sender's calls; where the last ended. */
+    uint64_t odd, odd_end;
 };
 
 void drops_begin(struct drops *drops, int fd, bool gro, uint64_t segments);
@@ -23,8 +24,8 @@ void drops_begin_again(struct drops *drops);
 /* With GRO, of each message: so many datagrams, the first of this number. */
 void drops_note_message(struct drops *drops, uint64_t number, uint64_t count);
 
-/* Of `sent` datagrams `lost` did not arrive: so many of them were dropped at the socket. False where
- * that cannot be known. */
+/* Of `sent` datagrams `lost` did not arrive: so many of them were dropped at the socket. False
+ * where that cannot be known. */
 bool drops_count(const struct drops *drops, uint64_t sent, uint64_t lost, uint64_t *count);
 
 #endif

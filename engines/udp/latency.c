@@ -47,8 +47,8 @@ struct requester {
     struct round_trips trips;
 };
 
-/* Has a signal end the call that waits for the present datagram's echo. Set again only when it came:
- * it is that of an earlier datagram, mostly. */
+/* Has a signal end the call that waits for the present datagram's echo. Set again only when it
+ * came: it is that of an earlier datagram, mostly. */
 static void limit_waiting(const struct requester *a)
 {
     if (a->flags == 0)

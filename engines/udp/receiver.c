@@ -53,13 +53,15 @@ struct receiver {
 };
 
 /* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
- * payload that nobody reads, a byte more of which shows a datagram that is too long. */
+ * payload that nobody reads, a byte more of which shows a datagram that is too long; where it is to
+ * truncate them, its header alone. */
 static void prepare_message(struct receiver *receiver, unsigned int i)
 {
     size_t head = receiver->size < PACKET_HEADER ? receiver->size + 1 : PACKET_HEADER;
     size_t rest = receiver->size < PACKET_HEADER ? 1 : receiver->size - PACKET_HEADER + 1;
     struct msghdr *message = &receiver->messages[i].msg_hdr;
-    *message = (struct msghdr){.msg_iov = receiver->parts[i], .msg_iovlen = receiver->gro ? 1 : 2};
+    bool single = receiver->gro || receiver->waiting.flags & MSG_TRUNC;
+    *message = (struct msghdr){.msg_iov = receiver->parts[i], .msg_iovlen = single ? 1 : 2};
     receiver->parts[i][0] = (struct iovec){receiver->headers[i], head};
     receiver->parts[i][1] = (struct iovec){receiver->space, rest};
     if (receiver->gro)
@@ -136,12 +138,12 @@ void receiver_group_prepare(struct receiver_group *group, bool server, int first
     }
 }
 
-/* Until nothing more is there: a receiver that gets its CPU late at first finds what came meanwhile,
- * and the path's rate shows only from here on. */
+/* Until nothing more is there: a receiver that gets its CPU late at first finds what came
+ * meanwhile, and the path's rate shows only from here on. */
 static int catch_up(struct receiver *receiver, unsigned int count)
 {
     uint64_t asked_at = now_ns();
-    int received = recvmmsg(receiver->fd, receiver->messages, count, MSG_DONTWAIT, NULL);
+    int received = receive_now(&receiver->waiting, count);
     if (received < 0 && errno == EAGAIN) {
         receiver->timing.first = (struct catch_up){asked_at, receiver->counts.sequence.unique,
                                                    receiver->timing.last_sent};

@@ -48,7 +48,8 @@ uint64_t receiver_group_quiet(const struct receiver_group *group);
 /* Their intervals together; of no receivers those of a peer, yet to be received. */
 struct intervals *receiver_group_intervals(const struct receiver_group *group);
 
-/* After the team has ended; the omitted part's CPU time is taken out of usage. Fails if nothing arrived or something was never sent. */
+/* After the team has ended; the omitted part's CPU time is taken out of usage. Fails if nothing
+ * arrived or something was never sent. */
 struct reception receiver_group_done(const struct receiver_group *group, struct usage *usage);
 
 #endif

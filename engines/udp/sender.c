@@ -166,7 +166,8 @@ static void refused(struct sender *sender, int error)
         fail(BAD_PARAMETER,
              "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
              "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
-    } else if (error == EAGAIN) { /* at once on a socket that doesn't block, else its wait is over */
+    } else if (error == EAGAIN) {
+        /* At once on a socket that doesn't block, else its wait is over. */
         poll(&(struct pollfd){.fd = sender->fd, .events = POLLOUT}, 1, WAIT_MS);
     } else if (error != EINTR) {
         datagrams_failed(sender->group->control, error);
@@ -252,7 +253,8 @@ static void send_paced(struct sender *sender)
     pace.begin = wait_spinning(begin < sender->stop ? begin : sender->stop, &pace.spun);
     sender->began = pace.begin;
     while (more(sender, last)) {
-        if (!counts && sender->omitted_flag == 0) { /* the schedule goes on; what it lacks is omitted */
+        if (!counts && sender->omitted_flag == 0) {
+            /* The schedule goes on; what it lacks is omitted. */
             counts = true;
             pace.begin += (uint64_t)((double)pace.number * pace.interval);
             pace.begin = pace.begin > sender->began ? pace.begin : sender->began;

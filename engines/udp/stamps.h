@@ -4,8 +4,8 @@
 
 #include "../lib/engine.h"
 
-/* The kernel is asked when each datagram came: for a trace. While any socket asks, Linux stamps every
- * packet that comes to the host, other programs' too. */
+/* The kernel is asked when each datagram came: for a trace. While any socket asks, Linux stamps
+ * every packet that comes to the host, other programs' too. */
 bool is_stamped(const struct launch *launch);
 
 /* Waits until packets are stamped as they come, a second at most. To be called when sockets have

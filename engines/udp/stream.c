@@ -62,8 +62,8 @@ static void finish(struct client *client, const struct fields *reply, struct res
     result_set(result, "server_polling_time", reception.polled);
 }
 
-/* Both ends' intervals, if they were asked for. How much was lost of the omitted part's end, only the
- * client knows. */
+/* Both ends' intervals, if they were asked for. How much was lost of the omitted part's end, only
+ * the client knows. */
 static void fetch_intervals(struct client *client, const struct trial *trial,
                             const struct fields *reply, const struct result *result)
 {

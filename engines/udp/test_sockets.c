@@ -40,6 +40,9 @@ static void set_receiver(int fd, const struct launch *launch, struct fields *set
 {
     int on = 1;
     bool requested = number_of(launch, "gro") != 0;
+    if (requested && number_of(launch, "truncate") != 0)
+        fail(BAD_PARAMETER, "truncate: with gro, only the first of the datagrams that the kernel "
+                            "held together would keep its header: leave either off");
     if (requested)
         setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
     bool granted = requested && get_option(fd, SOL_UDP, UDP_GRO) != 0;

@@ -38,8 +38,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Begins where the first of all receivers had caught up. Of another stream, which was looked at
- * later, as many datagrams may have come before as of that one, or none if they were sent later than
- * those. False if a receiver that has datagrams never had. */
+ * later, as many datagrams may have come before as of that one, or none if they were sent later
+ * than those. False if a receiver that has datagrams never had. */
 static bool begin_later(const struct timing *const streams[], size_t count, struct span *span)
 {
     const struct timing *first = NULL;
@@ -63,8 +63,8 @@ static bool begin_later(const struct timing *const streams[], size_t count, stru
 }
 
 /* Ends where the last of all receivers had caught up before its last datagrams. Of another stream,
- * which was looked at earlier, as many may have come after as of that one, or none if they were taken
- * or sent by then. False if a receiver that has datagrams never had. */
+ * which was looked at earlier, as many may have come after as of that one, or none if they were
+ * taken or sent by then. False if a receiver that has datagrams never had. */
 static bool end_earlier(const struct timing *const streams[], const uint64_t received[],
                         size_t count, struct span *span)
 {

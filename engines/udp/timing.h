@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a receiver had taken all that lay there: exactly so many datagrams had come, however late its
- * CPU was. */
+/* When a receiver had taken all that lay there: exactly so many datagrams had come, however late
+ * its CPU was. */
 struct catch_up {
     uint64_t at;    /* ns; 0: never */
     uint64_t count; /* datagrams until then */
@@ -30,14 +30,16 @@ struct span {
     uint64_t before, after;         /* datagrams */
 };
 
-/* Datagrams have come, `count` until now; emptied: after the first ones, and nothing more was there. */
+/* Datagrams have come, `count` until now; emptied: after the first ones, and nothing more was
+ * there. */
 void timing_arrival(struct timing *timing, uint64_t now, uint64_t count, bool emptied);
 
 /* Of `count` streams, each of which received so many datagrams. */
 struct span timed_span(const struct timing *const streams[], const uint64_t received[],
                        size_t count);
 
-/* Its length in ns; stamped: arrivals have the kernel's times; prepared_at: nothing was sent before. */
+/* Its length in ns; stamped: arrivals have the kernel's times; prepared_at: nothing was sent
+ * before. */
 uint64_t span_elapsed(const struct span *span, bool stamped, uint64_t prepared_at);
 
 #endif

@@ -11,6 +11,7 @@
 struct waiting {
     int fd;
     struct mmsghdr *messages;
+    int flags; /* of each call */
     bool nonblocking, adapts, polls;
     int looks;       /* before it sleeps */
     int sleeps;      /* without having looked */
@@ -20,7 +21,10 @@ struct waiting {
 void waiting_prepare(struct waiting *waiting, const struct launch *launch, int fd,
                      struct mmsghdr *messages);
 
-/* So many messages at most, as recvmmsg() says it; EAGAIN where nothing came for a while. */
+/* So many messages at most, as recvmmsg() says it; EAGAIN where nothing is there. */
+int receive_now(struct waiting *waiting, unsigned int count);
+
+/* Likewise; EAGAIN where nothing came for a while. */
 int receive_soon(struct waiting *waiting, unsigned int count);
 
 #endif

@@ -111,6 +111,21 @@ def test_every_way_to_wait_counts_the_same(engines, receive: str, options: tuple
         assert m["client_polling_time"] == m["server_polling_time"] == 0 or receive == "poll"
 
 
+@pytest.mark.parametrize("datagram", [1, 7, 23, 24, 1460, 65507])
+def test_headers_alone_count_the_same(engines, datagram: int) -> None:
+    given = ("--truncate=true", "--count=100", "--mode=bidirectional", "--sockbuf=16MiB")
+    done = engines.client(engines.server("udp"), *given, f"--datagram={datagram}")
+    for m in done.metrics:
+        for way in ("", "reverse_"):
+            assert m[f"{way}received_packets"] + m[f"{way}lost_packets"] == 100
+            assert m[f"{way}received_bytes"] == datagram * m[f"{way}received_packets"] > 0
+
+
+def test_headers_alone_are_no_match_for_datagrams_held_together(engines) -> None:
+    done = engines.client(engines.server("udp"), "--truncate=true", "--gro=true", "--count=100")
+    assert (done.error["code"], done.of("replication")) == ("bad-parameter", [])
+
+
 @pytest.mark.parametrize("mode", ["stream", "bidirectional"])
 @pytest.mark.parametrize("options", [("--gso=44", "--count=100001"), ("--count=20000",)])
 def test_drops_of_datagrams_held_together_are_counted_as_datagrams(

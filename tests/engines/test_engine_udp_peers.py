@@ -227,14 +227,20 @@ def test_a_short_path_is_waited_for_as_long_as_its_gaps_have_shown(engines) -> N
 # What a server counts.
 
 
-@pytest.mark.parametrize("size", [4, 7, 8, 15, 16, 23, 24, 1460])
+@pytest.mark.parametrize(
+    ("size", "truncate"),
+    [(size, "false") for size in (4, 7, 8, 15, 16, 23, 24, 1460)]
+    + [(size, "true") for size in (4, 23, 24, 1460)],
+)
 def test_every_size_that_has_room_for_a_number_tells_loss_duplicates_and_reordering(
-    engines, size: int
+    engines, size: int, truncate: str
 ) -> None:
-    client = StreamClient(engines.server("udp").port, datagram=size)
+    client = StreamClient(engines.server("udp").port, datagram=size, truncate=truncate)
     client.start()
     for number in DISORDER:
         client.sockets[0].send(datagram(number, size))
+    for length in (size - 1, size + 1, size + 100):  # none of them
+        client.sockets[0].send(datagram(9, size)[:length].ljust(length, b"x"))
     _, fields = client.end(10)
     assert _counts(fields) == ("5", "3", "1")
     assert fields["timed"] in {"3", "4"}  # without the first, and what had come with it
