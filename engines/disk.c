@@ -36,7 +36,7 @@ static const struct parameter parameters[] = {
     {"direct", BOOL, "true", 0, 0, NULL, NULL, "fio direct",
      "past the page cache (O_DIRECT); false: through it, which a warning then says. Each pass over "
      "a file that is read begins with nothing of it in the cache; the time that this takes is not "
-     "counted. The kernel is told the order (posix_fadvise), so it reads ahead only in mode read"},
+     "counted. The kernel knows the order (posix_fadvise), so it reads ahead only in mode read"},
     {"io", CHOICE, "auto", 0, 0, "auto|psync|io_uring", NULL, "fio ioengine",
      "psync: pread and pwrite; auto: io_uring where the kernel has it for us, else psync"},
     {"fsync", CHOICE, "none", 0, 0, "none|end|each", WRITES, "fio end_fsync, sync=dsync",

@@ -77,7 +77,7 @@ static const struct parameter parameters[] = {
      "evenly distributed, as long as the operation is not done",
      .implied = true},
     {"ranks_per_host", INT, "1", 1, 4096, NULL, "multi_pair|" COLLECTIVES, "osu_mbw_mr -p",
-     "ranks that railgauge starts on each host; by hand, what mpirun is told counts"},
+     "ranks that railgauge starts on each host; by hand, mpirun's own options decide"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,
      "core: the ranks of a machine take its CPUs in turn, one core after another, each rank one "
      "CPU; none: they stay where the launcher put them"},
@@ -110,7 +110,7 @@ static const struct metric metrics[] = {
      "them to the last one's; matrix: likewise, on the second rank of the pair; put, get: of all "
      "operations done without a pause, over rank 0's time until the last flush; multi_pair: of all "
      "pairs together, over the slowest sender's time from when it left the barrier at which all "
-     "ranks began until an empty message told it that its last one had arrived",
+     "ranks began until an empty message confirmed that its last one had arrived",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from rank 1 to rank 0",

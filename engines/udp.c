@@ -33,7 +33,7 @@ static const struct parameter parameters[] = {
      "payload of each datagram. Streams put a header into it: from 24 bytes, all of it (token, "
      "sequence number, time); from 16, no time, so no trace; from 8, the number alone; from 4, "
      "half of it; below, datagrams are only counted, and neither duplicates nor reordering are "
-     "told. Hpcbench's -d below -l just sent datagrams of -d bytes, so both are this"},
+     "seen. Hpcbench's -d below -l just sent datagrams of -d bytes, so both are this"},
     {"rate", RATE, "0", 0, 1e12, NULL, SENDERS, "udptest -T",
      "payload bits a second that the sender, or each of the two, sends evenly spaced, over all "
      "threads together; with batch or gso, it is the calls that are evenly spaced; 0: as fast as "
@@ -115,18 +115,18 @@ static const struct metric metrics[] = {
     {"lost_packets", "", "lower", SERVED,
      "streams: sent less received, the last ones included; latency: round trips without an answer "
      "within 1 s, which count as longer than any in percentiles: one that falls among them is "
-     "not told; all else is of those that came back",
+     "left out; all else is of those that came back",
      "lost", 1, 0, .kind = KIND_COUNT},
     {"loss_rate", "", "lower", STREAMS, "lost datagrams / sent datagrams, 0 to 1", "loss %",
      0.01, 4, .kind = KIND_SHARE, .headline = 5, .judged = true},
     {"duplicate_packets", "", "lower", STREAMS, "datagrams received again; never set off against "
-     "losses; not told of datagrams below 4 bytes", "dup", 1, 0, .kind = KIND_COUNT},
+     "losses; not measured with datagrams below 4 bytes", "dup", 1, 0, .kind = KIND_COUNT},
     {"reordered_packets", "", "lower", STREAMS,
-     "datagrams that came after one sent later; they are not lost; not told below 4 bytes",
+     "datagrams that came after one sent later; they are not lost; not measured below 4 bytes",
      "reorder", 1, 0, .kind = KIND_COUNT},
     {"receiver_drops", "", "lower", STREAMS,
      "datagrams the receiving kernel dropped at the socket, its buffer being full; part of "
-     "lost_packets; with gro the kernel counts what it holds together as one, so it is not told "
+     "lost_packets; with gro the kernel counts what it holds together as one, so it is left out "
      "where datagrams were dropped but those that arrived were held together unevenly",
      "drops", 1, 0, .kind = KIND_COUNT},
     {"sender_retries", "", "lower", SENDERS,

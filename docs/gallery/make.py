@@ -51,7 +51,7 @@ ENTRIES: Mapping[str, Sequence[Entry]] = {
         Entry(
             "sharcnet-compared",
             ["sharcnet-tcp", "sharcnet-udp"],
-            "The plans of both tables on that testbed: held against a column, as bars, as points"
+            "The plans of both tables on that testbed: compared with a column, as bars, as points"
             " with intervals, as a map, as distributions.",
             HERE,
         ),

@@ -243,7 +243,7 @@ static void print_launch_options(const struct engine *engine)
                "elsewhere fails,\n                       and TCP goes through the interfaces "
                "with these addresses\n");
     printf("  --watch NAMES:LAUNCH names of rail-watch, of rail-soak or, with + between them, of "
-           "both:\n                       they are told when a replication begins and ends%s\n",
+           "both:\n                       they are notified when a replication begins and ends%s\n",
            engine->rank ? ";\n                       with commas, those of each of --rank-addresses" : "");
     printf("  --replications N     %show often to measure (default 10)\n"
            "  --json               one JSON event a line instead of a table\n",
@@ -280,7 +280,7 @@ void print_help(const struct engine *engine)
     printf("\nMetrics:\n");
     for (const struct metric *m = engine->metrics; m->name; m++) {
         printf("  %s%s%s%s\n", m->name, *m->unit ? ", " : "", m->unit,
-               some_list_has(engine->optional, m->name) ? " (where it can be told)" : "");
+               some_list_has(engine->optional, m->name) ? " (where it can be measured)" : "");
         print_wrapped(m->help, 6);
     }
     printf("\nExit status: 0 if every replication was measured, 1 if not, 2 for a bad argument.\n");

@@ -30,7 +30,7 @@ static const struct parameter table[] = {
     [LOCK] = {.name = "lock", .type = TEXT, .initial = "railgauge-hold",
               .help = "the lock's name, " MARK_NAME_RULE " (default railgauge-hold)"},
     [TEXT_SHOWN] = {.name = "text", .type = TEXT, .initial = "",
-                    .help = "what others are told of who has the machine"},
+                    .help = "the text that others see of who has the machine"},
     [TOKEN_STDIN] = {.name = "token_stdin", .type = BOOL, .initial = "0",
                      .help = "the first line of standard input is the run's token: with that of "
                              "the one who has the machine, the same user or root, it is had "

@@ -19,7 +19,7 @@ static const struct parameter table[] = {
     [CALIBRATE] = {.name = "calibrate", .type = TIME, .initial = "1", .min = 0.1, .max = 600,
                    .help = "how long the idle machine is looked at, before and after"},
     [PERIOD] = {.name = "period", .type = TIME, .initial = "1", .min = 0.1, .max = 3600,
-                .help = "without a command: how often the load is told (cyclesoak -p)"},
+                .help = "without a command: how often the load is printed (cyclesoak -p)"},
     [TOLERANCE] = {.name = "tolerance", .type = TEXT, .initial = "0.02",
                    .help = "0 to 1, default 0.02: share of a CPU that others may take while it is "
                            "calibrated, and by which the calibrations before and after may differ"},

@@ -38,7 +38,7 @@ static const struct tool tool = {
     .takes_command = true,
     .remarks =
         "It ends on SIGTERM and SIGINT, and at its deadline.\n\n"
-        "Exit status: 0 if it was told to end or its time was up, 1 if something ended it, 2 for a "
+        "Exit status: 0 if asked to end or its time was up, 1 if something ended it, 2 for a "
         "bad argument; that of the command if there is one (128 and the signal's number if one "
         "ended it).\n",
 };

@@ -98,7 +98,7 @@ static void print_help(void)
            "It says so when both devices are up, and counts what it did at its end: on SIGTERM or "
            "SIGINT, or when standard input closes (if that is a pipe). SIGUSR1 has it count at "
            "once. The devices vanish with it.\n\n"
-           "Exit status: 0 if it was told to end, 1 if something ended it, 2 for a bad argument.\n");
+           "Exit status: 0 if asked to end, 1 if something ended it, 2 for a bad argument.\n");
 }
 
 static void answer_questions(int argc, char **argv)

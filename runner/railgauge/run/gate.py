@@ -140,7 +140,7 @@ def _judge(
     if confirm and not finished.out_of_time and (again := suspects(compared)):
         if finished.stopped:
             raise InterruptedRunError(
-                "stopped before what looks slower was measured once more; as it is, it is told by: "
+                "stopped before what looks slower was measured once more; what is measured so far: "
                 f"railgauge compare {shlex.quote(name)} {finished.run}"
             )
         second = _measured_again(job, again, problems)

@@ -166,7 +166,8 @@ def test_where_the_socket_counts_several_datagrams_as_one_it_may_have_dropped_an
     metrics = {name: n for name, n in _metrics(4000).items() if name != "receiver_drops"}
     (loss,) = path_losses(case, logs, [], metrics)
     assert loss.sentences == (
-        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be told, as "
+        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be "
+        "determined, as "
         "with gro it counts several datagrams as one.",
     )
     (arrived,) = (each for each in loss.stations if each.place == "the socket on hh")
@@ -179,7 +180,8 @@ def test_drops_at_the_socket_that_are_not_known_are_not_taken_for_none() -> None
     metrics = {"sent_packets": 5000.0, "received_packets": 4000.0}
     loss = _loss(_gw(5000), _hh(4500, 4500, 500), ports=[], metrics=metrics)
     assert loss.sentences == (
-        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be told, as "
+        "1,000 of 5,000 datagrams vanished: how many of them at the socket on hh can't be "
+        "determined, as "
         "its drops are not known.",
     )
 

@@ -51,7 +51,7 @@ class Written:
             kind = "a whole number" if self.whole else "a number with an end"
             unit = self.unit or "the unit"
             raise ValueError(
-                f"it is no multiple of {unit}, which its program is told: {kind} of {unit} is "
+                f"it is no multiple of {unit}, which its program is given: {kind} of {unit} is "
                 "wanted"
             )
         text = f"{number:f}"

@@ -98,7 +98,7 @@ class Program:
                 raise EngineError(
                     "output",
                     f"the program took {took[:100]} for {name}, not {written[name]} as it was "
-                    "told, so that its figures are of another case",
+                    "given, so that its figures are of another case",
                 )
 
 

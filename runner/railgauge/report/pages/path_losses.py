@@ -172,7 +172,7 @@ class _Stream:
             )
             return [
                 f"{self.lost:,} of {self.sent:,} datagrams vanished: how many of them at the "
-                f"socket on {self.receiver} can't be told, as {reason}."
+                f"socket on {self.receiver} can't be determined, as {reason}."
             ]
         sentences: list[str] = []
         usable = [station for station in network if not station.note]

@@ -69,7 +69,7 @@ class Theoretical:
         axes = BRACED.findall(template)
         lacking = [name for name in axes if axis_value(measurement, name) is None]
         if lacking:
-            return NoLimit(f"no theoretical value: {', '.join(lacking)} isn't told")
+            return NoLimit(f"no theoretical value: {', '.join(lacking)} is not known")
         resource = BRACED.sub(lambda match: _plain(axis_value(measurement, match[1])), template)
         if resource not in RESOURCES:
             return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
