@@ -53,14 +53,14 @@ function shape(name, attributes, title = "") {
   return made;
 }
 
-// As railgauge writes numbers: four digits, in the unit that suits the value.
-function quantity(value, unit) {
+// As railgauge writes numbers: four digits, in the unit that suits the value, or another (`like`).
+function quantity(value, unit, like = value) {
   if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
+  const size = Math.abs(like);
   const steps = site.units[unit] ?? [[1, unit]];
   const [per, name] = steps.findLast(([least]) => least <= size) ?? steps[0];
-  const shown = per ? value / per : value;
-  const digits = shown ? Math.max(0, 3 - Math.floor(Math.log10(Math.abs(shown)))) : 0;
+  const [shown, whole] = per ? [value / per, size / per] : [value, size];
+  const digits = whole ? Math.max(0, 3 - Math.floor(Math.log10(whole))) : 0;
   return `${shown.toFixed(Math.min(digits, 20))} ${name === "1" ? "" : name}`.trim();
 }
 
@@ -157,7 +157,7 @@ class History {
     for (const value of [most, (most + least) / 2, least]) {
       svg.append(shape("path", { class: "even", d: `M0 ${this.y(value)}H${this.wide - 80}` }));
       const label = shape("text", { x: this.wide - 74, y: this.y(value) + 4 });
-      label.textContent = quantity(value, this.unit);
+      label.textContent = quantity(value, this.unit, Math.max(Math.abs(least), Math.abs(most)));
       svg.append(label);
     }
     this.shown.forEach(({ row, run, beside }, place) => {

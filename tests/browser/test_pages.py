@@ -350,6 +350,8 @@ def test_a_provisional_change_is_dashed_and_the_legend_says_so(tab: Tab, tmp_pat
         for kind in ("slower.confirmed", "faster.provisional")
     ]
     assert (dashes[0], dashes[1] != "none") == ("none", True)
+    labels = figure.locator("svg[role=img] text").all_text_contents()[:3]
+    assert [label.split()[1] for label in labels] == ["Gbit/s"] * 3
     legend = figure.locator(".legend span").all_text_contents()
     assert [line.partition(":")[0] for line in legend] == ["another level", "provisional"]
 
