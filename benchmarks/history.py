@@ -369,7 +369,6 @@ def build(path: Path, nights: int, cases: int) -> None:
             kernel = f"6.1.{night // 100}"
             for host in ("gw", "n0", "n1"):
                 store.add_facts(run, host, {"kernel": kernel})
-            store.finish_run(run, "complete")
     # By SQL, as a million commits of one replication each would take five minutes.
     connection = sqlite3.connect(path)
     with connection:
@@ -393,6 +392,9 @@ def build(path: Path, nights: int, cases: int) -> None:
                 [(run_case, metric, number, value) for number, value in numbered],
             )
     connection.close()
+    with Store.open(str(path)) as store:
+        for run in store.run_ids():
+            store.finish_run(run, "complete")
 
 
 def seconds(action: Callable[[], object], repeats: int) -> float:

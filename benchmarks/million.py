@@ -30,13 +30,14 @@ def build(path: Path, *, cases: int, replications: int, metrics: int) -> int:
             [PlannedCase("stream", _case(number), replications) for number in range(cases)],
             {"udp": {name: MetricInfo("bit/s", "higher") for name in names}},
         )
-        store.finish_run(run_id, "complete")
     # By SQL, as a million commits of one replication each would take five minutes.
     connection = sqlite3.connect(path)
     with connection:
         for statement in (_REPLICATIONS, _VALUES):
             connection.execute(statement, {"count": replications, "run": run_id})
     connection.close()
+    with Store.open(str(path)) as store:
+        store.finish_run(run_id, "complete")
     return run_id
 
 

@@ -65,7 +65,6 @@ def add_nights(path: Path, first: int, nights: int, cases: int) -> None:
             new = NewRun("nightly", "", "/", commit, False, 1, "benchmark", "0", "", {})
             run = store.begin_run(new, planned, {"udp": METRICS})
             runs.append((run, night))
-            store.finish_run(run, "complete")
     connection = sqlite3.connect(path)
     with connection:
         for run, night in runs:
@@ -78,6 +77,9 @@ def add_nights(path: Path, first: int, nights: int, cases: int) -> None:
                 [(run, host, name, value, run) for host in hosts for name, value in facts],
             )
     connection.close()
+    with Store.open(str(path)) as store:
+        for run, _ in runs:
+            store.finish_run(run, "complete")
 
 
 def add_values(connection: sqlite3.Connection, run: int, night: int, cases: int) -> None:

@@ -62,8 +62,8 @@ GOALS = {
     "site": 10.0,
 }
 MOST_BYTES = 8e9
+DATED = "UPDATE run SET started_at = :started, ended_at = :started, uid = :uid WHERE id = :run"
 NIGHT = """
-UPDATE run SET started_at = :started, ended_at = :started, uid = :uid WHERE id = :run;
 INSERT INTO host_fact (run_id, host, name, recorded_at, value)
 SELECT :run, host, name, :started, CASE name WHEN 'kernel' THEN :kernel ELSE value END
 FROM host_fact WHERE run_id = :template;
@@ -160,7 +160,6 @@ class Year:
     def add(self, night: int, *, logged: bool) -> int:
         """Store the night and return its run."""
         run = self._begin("nightly", self.planned)
-        self.store.finish_run(run, "complete")
         started = datetime(2025, 1, 1, 2, tzinfo=UTC) + timedelta(days=night)
         values = {
             "run": run,
@@ -181,6 +180,9 @@ class Year:
                 statements += [LOGS, *map(self._counters, self.log_tables)]
             for statement in statements:
                 connection.execute(text(statement), values)
+        self.store.finish_run(run, "complete")
+        with self.store.writing() as connection:
+            connection.execute(text(DATED), values)
         return run
 
     @staticmethod

@@ -367,6 +367,18 @@ CREATE TABLE metric (
 	CONSTRAINT pk_metric PRIMARY KEY (id), 
 	CONSTRAINT uq_metric_engine_name_unit_better UNIQUE (engine, name, unit, better)
 );
+CREATE TABLE packed_protocol_log (
+	log_id INTEGER NOT NULL, 
+	udp_rcvbuf_errors BIGINT, 
+	udp_in_errors BIGINT, 
+	ip_reassembly_failures BIGINT, 
+	tcp_retransmits BIGINT, 
+	gauges INTEGER NOT NULL, 
+	counters BLOB NOT NULL, 
+	data BLOB NOT NULL, 
+	CONSTRAINT pk_packed_protocol_log PRIMARY KEY (log_id), 
+	CONSTRAINT fk_packed_protocol_log_log_id FOREIGN KEY(log_id) REFERENCES log (id)
+);
 CREATE TABLE peak (
 	run_id INTEGER NOT NULL, 
 	host TEXT NOT NULL, 
@@ -424,18 +436,6 @@ CREATE TABLE port_log (
  WITHOUT ROWID
 
 ;
-CREATE TABLE protocol_log (
-	log_id INTEGER NOT NULL, 
-	protocol TEXT NOT NULL, 
-	counter TEXT NOT NULL, 
-	is_gauge BOOLEAN NOT NULL, 
-	value BIGINT NOT NULL, 
-	CONSTRAINT pk_protocol_log PRIMARY KEY (log_id, protocol, counter, is_gauge), 
-	CONSTRAINT fk_protocol_log_log_id FOREIGN KEY(log_id) REFERENCES log (id)
-)
- WITHOUT ROWID
-
-;
 CREATE TABLE published_value (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -456,7 +456,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0014');
+INSERT INTO "railgauge_schema" VALUES('0015');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -489,7 +489,7 @@ CREATE TABLE run (
 	state TEXT NOT NULL, 
 	started_at TEXT NOT NULL, 
 	ended_at TEXT
-, uid TEXT NOT NULL DEFAULT '');
+, uid TEXT NOT NULL DEFAULT '', case_count INTEGER, skipped_count INTEGER, asked_count INTEGER, measured_count INTEGER, failed_count INTEGER);
 CREATE TABLE run_case (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 
@@ -645,6 +645,26 @@ JOIN bench_case ON bench_case.id = run_case.case_id
 JOIN loss_run ON loss_run.run_case_id = run_case.id;
 CREATE INDEX ix_log_idle ON log (run_id) WHERE launch_id IS NULL;
 CREATE INDEX ix_log_note_run_id ON log_note (run_id);
+CREATE UNIQUE INDEX ix_run_uid ON run (uid);
+CREATE VIEW granted_setting AS
+SELECT run.id AS run, run.plan AS plan, side.test AS test, bench_case.engine AS engine,
+       bench_case.link AS link, bench_case.key AS case_key, side.launch AS launch,
+       side.started_at AS started_at, side.side AS side,
+       CASE WHEN side.side = 'server' THEN bench_case.server_host
+            ELSE bench_case.client_host END AS host,
+       member.key AS setting, CASE WHEN member.type IN ('integer', 'real') THEN CAST(member.value AS REAL) END AS value, CASE WHEN member.key = 'busy_poll' THEN 's' WHEN member.key = 'clock_offset' THEN 's' WHEN member.key = 'clock_offset_error' THEN 's' WHEN member.key = 'control_rtt' THEN 's' WHEN member.key = 'data_size' THEN 'B' WHEN member.key = 'file_bytes' THEN 'B' WHEN member.key = 'free_bytes' THEN 'B' WHEN member.key = 'last_level_cache' THEN 'B' WHEN member.key = 'memory_bytes' THEN 'B' WHEN member.key = 'message_size' THEN 'B' WHEN member.key = 'mss' THEN 'B' WHEN member.key = 'packet_size' THEN 'B' WHEN member.key = 'rcvbuf' THEN 'B' WHEN member.key = 'sndbuf' THEN 'B' WHEN member.key = 'total' THEN 'B' WHEN member.key = 'register_bits' THEN 'bit' ELSE '' END AS unit, CASE member.type WHEN 'integer' THEN NULL WHEN 'real' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(member.value AS TEXT) END AS text
+FROM run
+JOIN (SELECT run_case.run_id AS run_id, run_case.case_id AS case_id, run_case.test AS test,
+             launch.id AS launch, launch.started_at AS started_at, 'client' AS side,
+             launch.client AS settings
+      FROM run_case JOIN launch ON launch.run_case_id = run_case.id
+      UNION ALL
+      SELECT run_case.run_id, run_case.case_id, run_case.test, launch.id, launch.started_at,
+             'server', launch.server
+      FROM run_case JOIN launch ON launch.run_case_id = run_case.id) AS side
+     ON side.run_id = run.id
+JOIN bench_case ON bench_case.id = side.case_id
+CROSS JOIN json_each(side.settings) AS member;
 CREATE VIEW system_log AS
 SELECT run.id AS run, run.plan AS plan, run_case.test AS test, bench_case.engine AS engine,
        bench_case.link AS link, bench_case.key AS case_key, replication.number AS replication,
@@ -688,10 +708,10 @@ SELECT run.id AS run, run.plan AS plan, run_case.test AS test, bench_case.engine
        (SELECT CAST(CASE WHEN abs(sum(1.0 * coalesce(tx_bytes, 0))) < 9e18 THEN sum(1.0 * coalesce(tx_bytes, 0)) END AS BIGINT) FROM interface_log WHERE interface_log.log_id = log.id AND interface <> 'lo') AS tx_bytes,
        (SELECT CAST(CASE WHEN abs(sum(1.0 * coalesce(tx_errors, 0))) < 9e18 THEN sum(1.0 * coalesce(tx_errors, 0)) END AS BIGINT) FROM interface_log WHERE interface_log.log_id = log.id AND interface <> 'lo') AS tx_errors,
        (SELECT CAST(CASE WHEN abs(sum(1.0 * coalesce(tx_dropped, 0))) < 9e18 THEN sum(1.0 * coalesce(tx_dropped, 0)) END AS BIGINT) FROM interface_log WHERE interface_log.log_id = log.id AND interface <> 'lo') AS tx_dropped,
-       (SELECT CAST(CASE WHEN abs(sum(1.0 * CASE WHEN protocol IN ('Udp', 'Udp6') AND counter = 'RcvbufErrors' AND NOT is_gauge THEN value ELSE 0 END)) < 9e18 THEN sum(1.0 * CASE WHEN protocol IN ('Udp', 'Udp6') AND counter = 'RcvbufErrors' AND NOT is_gauge THEN value ELSE 0 END) END AS BIGINT) FROM protocol_log WHERE protocol_log.log_id = log.id AND TRUE) AS udp_rcvbuf_errors,
-       (SELECT CAST(CASE WHEN abs(sum(1.0 * CASE WHEN protocol IN ('Udp', 'Udp6') AND counter = 'InErrors' AND NOT is_gauge THEN value ELSE 0 END)) < 9e18 THEN sum(1.0 * CASE WHEN protocol IN ('Udp', 'Udp6') AND counter = 'InErrors' AND NOT is_gauge THEN value ELSE 0 END) END AS BIGINT) FROM protocol_log WHERE protocol_log.log_id = log.id AND TRUE) AS udp_in_errors,
-       (SELECT CAST(CASE WHEN abs(sum(1.0 * CASE WHEN protocol IN ('Ip', 'Ip6') AND counter = 'ReasmFails' AND NOT is_gauge THEN value ELSE 0 END)) < 9e18 THEN sum(1.0 * CASE WHEN protocol IN ('Ip', 'Ip6') AND counter = 'ReasmFails' AND NOT is_gauge THEN value ELSE 0 END) END AS BIGINT) FROM protocol_log WHERE protocol_log.log_id = log.id AND TRUE) AS ip_reassembly_failures,
-       (SELECT CAST(CASE WHEN abs(sum(1.0 * CASE WHEN protocol = 'Tcp' AND counter = 'RetransSegs' AND NOT is_gauge THEN value ELSE 0 END)) < 9e18 THEN sum(1.0 * CASE WHEN protocol = 'Tcp' AND counter = 'RetransSegs' AND NOT is_gauge THEN value ELSE 0 END) END AS BIGINT) FROM protocol_log WHERE protocol_log.log_id = log.id AND TRUE) AS tcp_retransmits,
+       packed_protocol_log.udp_rcvbuf_errors AS udp_rcvbuf_errors,
+       packed_protocol_log.udp_in_errors AS udp_in_errors,
+       packed_protocol_log.ip_reassembly_failures AS ip_reassembly_failures,
+       packed_protocol_log.tcp_retransmits AS tcp_retransmits,
        (SELECT CAST(CASE WHEN abs(sum(1.0 * coalesce(softnet_dropped, 0))) < 9e18 THEN sum(1.0 * coalesce(softnet_dropped, 0)) END AS BIGINT) FROM cpu_log WHERE cpu_log.log_id = log.id AND TRUE) AS softnet_dropped
 FROM run
 JOIN run_case ON run_case.run_id = run.id
@@ -700,24 +720,5 @@ JOIN replication ON replication.run_case_id = run_case.id
 JOIN log ON log.launch_id = replication.launch_id AND log.number = +replication.number
         AND log.scope IN ('', bench_case.client_host, bench_case.server_host)
 LEFT JOIN host_log ON host_log.log_id = log.id
+LEFT JOIN packed_protocol_log ON packed_protocol_log.log_id = log.id
 WHERE replication.number > 0;
-CREATE UNIQUE INDEX ix_run_uid ON run (uid);
-CREATE VIEW granted_setting AS
-SELECT run.id AS run, run.plan AS plan, side.test AS test, bench_case.engine AS engine,
-       bench_case.link AS link, bench_case.key AS case_key, side.launch AS launch,
-       side.started_at AS started_at, side.side AS side,
-       CASE WHEN side.side = 'server' THEN bench_case.server_host
-            ELSE bench_case.client_host END AS host,
-       member.key AS setting, CASE WHEN member.type IN ('integer', 'real') THEN CAST(member.value AS REAL) END AS value, CASE WHEN member.key = 'busy_poll' THEN 's' WHEN member.key = 'clock_offset' THEN 's' WHEN member.key = 'clock_offset_error' THEN 's' WHEN member.key = 'control_rtt' THEN 's' WHEN member.key = 'data_size' THEN 'B' WHEN member.key = 'file_bytes' THEN 'B' WHEN member.key = 'free_bytes' THEN 'B' WHEN member.key = 'last_level_cache' THEN 'B' WHEN member.key = 'memory_bytes' THEN 'B' WHEN member.key = 'message_size' THEN 'B' WHEN member.key = 'mss' THEN 'B' WHEN member.key = 'packet_size' THEN 'B' WHEN member.key = 'rcvbuf' THEN 'B' WHEN member.key = 'sndbuf' THEN 'B' WHEN member.key = 'total' THEN 'B' WHEN member.key = 'register_bits' THEN 'bit' ELSE '' END AS unit, CASE member.type WHEN 'integer' THEN NULL WHEN 'real' THEN NULL WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(member.value AS TEXT) END AS text
-FROM run
-JOIN (SELECT run_case.run_id AS run_id, run_case.case_id AS case_id, run_case.test AS test,
-             launch.id AS launch, launch.started_at AS started_at, 'client' AS side,
-             launch.client AS settings
-      FROM run_case JOIN launch ON launch.run_case_id = run_case.id
-      UNION ALL
-      SELECT run_case.run_id, run_case.case_id, run_case.test, launch.id, launch.started_at,
-             'server', launch.server
-      FROM run_case JOIN launch ON launch.run_case_id = run_case.id) AS side
-     ON side.run_id = run.id
-JOIN bench_case ON bench_case.id = side.case_id
-CROSS JOIN json_each(side.settings) AS member;

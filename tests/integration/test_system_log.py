@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from tests.support import command_line
 
+from railgauge.store import Store
+
 PLAN = """\
 railgauge: 1
 name: logged
@@ -157,8 +159,13 @@ def test_interface_counters_are_the_engines_own_counts_and_the_control_traffic(l
     assert all(sent.values())
 
     def protocol(name: str, counter: str) -> dict[tuple[int, str], int]:
-        which = f"one.protocol = '{name}' AND one.counter = '{counter}'"
-        return counted(lab, "protocol_log", which, "value")
+        counter_name = f"protocol/{name}/{counter}"
+        with Store.open(str(lab.folder / "railgauge.db"), create=False) as store:
+            return {
+                (stored.replication or 0, stored.log.host): stored.log.counts[counter_name]
+                for stored in store.logs(1)
+                if counter_name in stored.log.counts
+            }
 
     out = counted(lab, "interface_log", "one.interface = 'v0'", "tx_packets")
     arrived = counted(lab, "interface_log", "one.interface = 'v0'", "rx_packets")

@@ -129,7 +129,7 @@ def contents(store: Store) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def _without_ids(table: Table) -> Any:
-    own = {"log_series": ("counters",)}
+    own = dict.fromkeys(("log_series", "packed_protocol_log"), ("counters",))
     return select(
         literal(table.name),
         *(

@@ -61,19 +61,23 @@ def copy_command(source: str, target: str) -> int:
 def check_command(where: str) -> int:
     """Show whether a database is whole: every page, every reference, every checksum.
 
-    Lists each replication that is not what was stored. Exit code 3 if there is any damage.
+    Lists each replication that is not what was stored, and each run whose stored counts are not
+    those of its replications. Exit code 3 if there is any damage.
     """
     with Store.open(where, create=False, check=False) as store:
         store.check(checksums=False)
         report = store.checksums()
         for replication in report.changed:
             click.echo(f"{replication}: not what was stored")
+        miscounted = store.miscounted_runs()
+        for run in miscounted:
+            click.echo(f"run {run}: `list` shows other counts than it has; `db copy` counts anew")
         without = f", {report.without:,} without a checksum" if report.without else ""
         click.echo(
             f"{store.name}: {report.replications:,} replications{without}, "
             + (f"{len(report.changed):,} changed" if report.changed else "whole")
         )
-    return 3 if report.changed else 0
+    return 3 if report.changed or miscounted else 0
 
 
 @db_group.command("backup")

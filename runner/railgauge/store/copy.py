@@ -33,6 +33,7 @@ from railgauge.store.copy_tables import (
     owned,
     same_keys,
 )
+from railgauge.store.counts import COUNT_COLUMNS, forget_counts, store_counts
 from railgauge.store.explain import explained
 from railgauge.store.models import Replication
 from railgauge.store.records import Baseline
@@ -43,6 +44,7 @@ _RUN = TABLES["run"]
 _RUN_CASE = TABLES["run_case"]
 # What of a run changes while it goes on; all else is as it was when it began.
 _STATE = ("state", "ended_at")
+_UNFINISHED = {"state": "unfinished", "ended_at": None, **dict.fromkeys(COUNT_COLUMNS)}
 _CASE_STATE = ("skipped", "ended")
 # Differences between two databases that are listed of each run.
 _MOST_DIFFERENCES = 100
@@ -191,7 +193,7 @@ class _RunCopier:
     def _begin(self, new: Connection) -> int:
         """Store the run as one that isn't finished, with its cases in their order."""
         (values,) = self.translator.rows(new, _RUN, [self.run], {})
-        values |= {"state": "unfinished", "ended_at": None}
+        values |= _UNFINISHED
         if self.keep_id:
             values["id"] = self.run.id
         (run_id,) = insert_with_ids(new, _RUN, [values])
@@ -214,6 +216,7 @@ class _RunCopier:
         other_rows = 0
         with self.target.writing() as new:
             if not begun:
+                forget_counts(new, run_id)
                 self._compare_run(new, run_id)
                 self._compare_cases(new, run_id)
             for table in owned("run"):
@@ -229,6 +232,7 @@ class _RunCopier:
         with self.target.writing() as new:
             other_rows += logs.copy_idle(new)
             other_rows += self._finish(new, run_id, copier.differing)
+            store_counts(new, run_id)
         return replications, other_rows
 
     def _copy_table(self, new: Connection, table: Table, run_id: int) -> int:
@@ -260,7 +264,7 @@ class _RunCopier:
         differ = [
             name
             for name, value in values.items()
-            if name not in _STATE and value != getattr(target_run, name)
+            if name not in _UNFINISHED and value != getattr(target_run, name)
         ]
         if differ:
             self._differ(run_id, ", ".join(differ))

@@ -25,6 +25,7 @@ from railgauge.store.write import chunks, insert_rows, insert_with_ids
 _LAUNCH = TABLES["launch"]
 _LOG = TABLES["log"]
 _NOTE = TABLES["log_note"]
+_SERIES = TABLES["log_series"]
 # A launch, and the number of the replications that it measured at once.
 Pair = tuple[int, int]
 # Logs at once, with some hundred counters each.
@@ -169,8 +170,8 @@ class LogCopier:
                 parts = select(table).where(table.c.log_id.in_(logs))
                 for rows in fetch_rows(self.old, parts):
                     copied = self.translator.rows(new, table, rows, {"log": logs})
-                    if table.name == "log_series":
-                        copied = self._renumber(new, copied)
+                    if "counters" in table.columns:
+                        copied = self._renumber(new, table, copied)
                     insert_rows(new, table, copied)
 
     def _copy_rows(
@@ -186,8 +187,8 @@ class LogCopier:
             rows = [row for row in chunk if (row.launch_id, row.number) in pairs]
             insert_rows(new, table, self.translator.rows(new, table, rows, ids))
 
-    def _renumber(self, new: Connection, rows: Iterable[Values]) -> list[Values]:
-        """Return rows of time series with the other database's numbers of counters."""
+    def _renumber(self, new: Connection, table: Table, rows: Iterable[Values]) -> list[Values]:
+        """Return packed rows with the other database's numbers of counters."""
         renumbered = []
         for row in rows:
             try:
@@ -195,7 +196,8 @@ class LogCopier:
                 target_ids = self.translator.shared(new, "counter", numbers)
                 row["counters"] = pack_numbers([target_ids[number] for number in numbers])
             except (StoreError, KeyError) as error:
-                self.differences.append(f"a time series was left out, as it is damaged: {error}")
+                name = "time series" if table is _SERIES else "list of protocols' counters"
+                self.differences.append(f"a {name} was left out, as it is damaged: {error}")
                 continue
             renumbered.append(row)
         return renumbered

@@ -1,15 +1,15 @@
-"""What a run came to by test: how its replications ended, what its launches' settings were."""
+"""What a run came to: how its replications ended, also by test, and its launches' settings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import ColumnElement, Connection, case, func, select, update
 
 from railgauge.plan.cases import Value
-from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, RunCase
+from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, Run, RunCase
 from railgauge.store.read import find_run
 
 _WARMUPS = "warmups"
@@ -23,6 +23,20 @@ class Counts:
     suspect: int = 0
     failed: int = 0
     warmups: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """How many cases and replications a run has, as RunSummary says; columns of the table `run`."""
+
+    case_count: int = 0
+    skipped_count: int = 0
+    asked_count: int = 0
+    measured_count: int = 0
+    failed_count: int = 0
+
+
+COUNT_COLUMNS = tuple(column.name for column in fields(RunCounts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +64,98 @@ def replication_counts(connection: Connection, run_id: int) -> Mapping[str, Coun
     for test, name, count in connection.execute(query):
         by_test.setdefault(test, {})[name] = count
     return {test: Counts(**counts) for test, counts in by_test.items()}
+
+
+def count_runs(connection: Connection, runs: Collection[int]) -> dict[int, RunCounts]:
+    """Return the counts of each of the runs, by reading its cases and replications."""
+    of_runs = RunCase.run_id.in_(runs)
+    planned = {
+        run: numbers
+        for run, *numbers in connection.execute(
+            select(
+                RunCase.run_id,
+                func.count(),
+                func.count(RunCase.skipped),
+                func.sum(RunCase.replications),
+            )
+            .where(of_runs)
+            .group_by(RunCase.run_id)
+        )
+    }
+    unasked = _unasked(connection, of_runs)
+    over = _count_replications(connection, of_runs, Replication.number > 0)
+    # Both terms, as SQLite knows the partial index by the first.
+    failed = _count_replications(
+        connection,
+        of_runs,
+        Replication.number > 0,
+        Replication.status != "ok",
+        Replication.status == "failed",
+    )
+    counts = {}
+    for run in runs:
+        cases, skipped, replications = planned.get(run, (0, 0, 0))
+        failures = failed.get(run, 0)
+        counts[run] = RunCounts(
+            case_count=cases,
+            skipped_count=skipped,
+            asked_count=int(replications) - unasked.get(run, 0),
+            measured_count=over.get(run, 0) - failures,
+            failed_count=failures,
+        )
+    return counts
+
+
+def _unasked(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
+    """Return run -> the replications that skipped cases and those that ended early don't need."""
+    replication_count = (
+        select(func.count())
+        .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
+        .scalar_subquery()
+    )
+    # A case that ended before it had its least was cut short.
+    least = case((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
+    needed = case((replication_count < least, least), else_=replication_count)
+    query = (
+        select(RunCase.run_id, func.sum(RunCase.replications - needed))
+        .where(of_runs, RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
+        .group_by(RunCase.run_id)
+    )
+    return {run: int(unasked) for run, unasked in connection.execute(query)}
+
+
+def _count_replications(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int, int]:
+    counted = (
+        select(RunCase.run_id, func.count())
+        .join(Replication, Replication.run_case_id == RunCase.id)
+        .where(*conditions)
+        .group_by(RunCase.run_id)
+    )
+    return dict(connection.execute(counted).all())
+
+
+def store_counts(connection: Connection, run_id: int) -> None:
+    """Store the counts of a run that is over."""
+    counts = count_runs(connection, [run_id])[run_id]
+    over = update(Run).where(Run.id == run_id, Run.state != "unfinished")
+    connection.execute(over.values(**asdict(counts)))
+
+
+def forget_counts(connection: Connection, run_id: int) -> None:
+    """Have the run counted when it's asked for, as something is to be added to it."""
+    stored = update(Run).where(Run.id == run_id, Run.case_count.is_not(None))
+    connection.execute(stored.values(**dict.fromkeys(COUNT_COLUMNS)))
+
+
+def miscounted_runs(connection: Connection) -> list[int]:
+    """Return the runs whose stored counts aren't those of their cases and replications."""
+    columns = (Run.__table__.c[name] for name in COUNT_COLUMNS)
+    query = select(Run.id, *columns).where(Run.case_count.is_not(None)).order_by(Run.id)
+    return [
+        run
+        for run, *stored in connection.execute(query).all()
+        if RunCounts(*stored) != count_runs(connection, [run])[run]
+    ]
 
 
 def launch_settings(connection: Connection, run_id: int) -> Mapping[str, LaunchSettings]:

@@ -17,6 +17,7 @@ from railgauge.store.models import (
     LossRun,
     Measurement,
     Replication,
+    RunCase,
     SeriesRow,
     TraceRow,
 )
@@ -30,10 +31,10 @@ _LARGE = frozenset(
         if any(key.column.table is LOG for key in table.foreign_keys)
     }
 )
-# What grows with each replication, and facts, which no value is read from either: of a larger file
-# these tables are looked at with `all_tables` only, so that no command waits for half a second.
+# What grows with each run or replication, and would take half a second: of a larger file
+# these tables are looked at with `all_tables` only.
 _GROWING = frozenset(
-    table.__tablename__ for table in (LaunchRow, Replication, Measurement, HostFact)
+    table.__tablename__ for table in (LaunchRow, Replication, Measurement, HostFact, RunCase)
 )
 _LOOKED_AT = 32 << 20
 _JSON = {
@@ -50,7 +51,7 @@ def check_pages(connection: Connection, database: str, *, all_tables: bool = Fal
     """Raise StoreError unless each table's rows are all there and in order, and in its indexes too.
 
     With `all_tables` at each of them: some 20 ms for each MB. Without, system logs and traces are
-    left out, and in files above 32 MiB facts and what grows with each replication. A database that
+    left out, and in files above 32 MiB facts and what grows with each run. A database that
     isn't SQLite's is not checked.
     """
     if connection.dialect.name != "sqlite":

@@ -122,6 +122,14 @@ INTERFACE: Mapping[str, Field] = _same(
     "tx_aborted_errors tx_heartbeat_errors tx_window_errors"
 )
 
+# Sums over protocol/PROTOCOL/COUNTER, which stand beside what is packed.
+PROTOCOL_SUMS: Mapping[str, tuple[str, ...]] = {
+    "udp_rcvbuf_errors": ("protocol/Udp/RcvbufErrors", "protocol/Udp6/RcvbufErrors"),
+    "udp_in_errors": ("protocol/Udp/InErrors", "protocol/Udp6/InErrors"),
+    "ip_reassembly_failures": ("protocol/Ip/ReasmFails", "protocol/Ip6/ReasmFails"),
+    "tcp_retransmits": ("protocol/Tcp/RetransSegs",),
+}
+
 # A port of a switch or router: IF-MIB's counters (RFC 2863). PostgreSQL folds names to lower case.
 PORT: Mapping[str, Field] = {
     name: Field(name.lower())

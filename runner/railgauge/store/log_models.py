@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-from railgauge.store.log_columns import CPU, HOST, INTERFACE, MEMORY, PORT, Field
+from railgauge.store.log_columns import CPU, HOST, INTERFACE, MEMORY, PORT, PROTOCOL_SUMS, Field
 from railgauge.store.models import Base
 
 _ID = BigInteger().with_variant(Integer, "sqlite")
@@ -102,13 +102,16 @@ INTERRUPT_LOG = _table(
     _key("cpu", Integer),
     Column("count", BigInteger, nullable=False),
 )
-PROTOCOL_LOG = _table(
-    "protocol_log",
+# All counters of protocols, packed: they would be most of a database. The last `gauges` of them are
+# such. The columns before are what the view `system_log` shows: sums, NULL where beyond 64 bits.
+PROTOCOL_LOG = Table(
+    "packed_protocol_log",
+    Base.metadata,
     _log_id(),
-    _key("protocol"),
-    _key("counter"),
-    _key("is_gauge", Boolean),
-    Column("value", BigInteger, nullable=False),
+    *(Column(name, BigInteger) for name in PROTOCOL_SUMS),
+    Column("gauges", Integer, nullable=False),
+    Column("counters", LargeBinary, nullable=False),
+    Column("data", LargeBinary, nullable=False),
 )
 FABRIC_LOG = _table(
     "fabric_log",
@@ -135,7 +138,7 @@ SOAK_LOG = _table(
     Column("slowdown", _DOUBLE, nullable=False),
 )
 
-# Numbers that stand for the names of counters in time series.
+# Numbers that stand for the names of counters where these are packed.
 COUNTER = Table(
     "counter",
     Base.metadata,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
@@ -13,7 +14,12 @@ from railgauge.base.errors import StoreError
 from railgauge.base.systemlog import Phase, SoakLoad, SystemLog, TimeSeries
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import counters
-from railgauge.store.log_series import PackedSeries, unpack_numbers, unpack_series
+from railgauge.store.log_series import (
+    PackedSeries,
+    unpack_counters,
+    unpack_numbers,
+    unpack_series,
+)
 from railgauge.store.models import BenchCase, Replication, RunCase
 from railgauge.store.read import CASE_COLUMNS, fetch, fetch_with_cases, find_run
 from railgauge.store.records import StoredLog
@@ -35,7 +41,6 @@ _COUNTERS: Sequence[Table] = (
     tables.CPU_LOG,
     tables.INTERFACE_LOG,
     tables.INTERRUPT_LOG,
-    tables.PROTOCOL_LOG,
     tables.FABRIC_LOG,
     tables.COUNTER_LOG,
 )
@@ -136,6 +141,7 @@ def _complete_logs(
             _add_counters(connection, table, log_ids, parts)
         for log_id, *load in _of_logs(connection, tables.SOAK_LOG, log_ids):
             parts[log_id].soak.append(SoakLoad(*load))
+        _add_protocols(connection, log_ids, parts)
         if series:
             _add_series(connection, log_ids, parts)
     labels = _labels(connection, {log.head[-1] for log in parts.values()} - {None})
@@ -174,22 +180,49 @@ def _add_counters(
             (log.gauges if is_gauge else log.counts)[name] = count
 
 
+def _add_protocols(
+    connection: Connection, ids: Sequence[int], parts: Mapping[int, _LogParts]
+) -> None:
+    names: dict[int, str] = {}
+    for log_id, *_, gauges, numbers, data in _of_logs(connection, tables.PROTOCOL_LOG, ids):
+        log = parts[log_id]
+        with _damage_explained(log, "list of its protocols' counters"):
+            counters = unpack_counters(_names(connection, numbers, names), data)
+            first_gauge = len(counters) - gauges
+            if not 0 <= gauges <= len(counters):
+                raise StoreError(f"{gauges} of its {len(counters)} counters can't be gauges")
+            log.counts.update(counters[:first_gauge])
+            log.gauges.update(counters[first_gauge:])
+
+
 def _add_series(connection: Connection, ids: Sequence[int], parts: Mapping[int, _LogParts]) -> None:
     # One at a time: many long ones would not fit into memory compressed and unpacked.
     names: dict[int, str] = {}
     for log_id, samples, numbers, data in list(_of_logs(connection, tables.LOG_SERIES, ids)):
         log = parts[log_id]
-        try:
-            counter_ids = unpack_numbers(numbers)
-            _look_up(connection, counter_ids, names)
-            counter_names = tuple(names[number] for number in counter_ids)
+        with _damage_explained(log, "time series"):
+            counter_names = _names(connection, numbers, names)
             log.series = unpack_series(PackedSeries(samples, counter_names, data))
-        except (StoreError, KeyError) as error:
-            reason = "a counter's name is missing" if isinstance(error, KeyError) else error
-            raise StoreError(
-                f"the time series of host {log.head[1]} in {log.place} is damaged: {reason}. "
-                "What was measured is stored apart from it and can be read"
-            ) from error
+
+
+@contextmanager
+def _damage_explained(log: _LogParts, content: str) -> Iterator[None]:
+    """Raise StoreError, a sentence, for what can't be unpacked of the log."""
+    try:
+        yield
+    except (StoreError, KeyError) as error:
+        reason = "a counter's name is missing" if isinstance(error, KeyError) else error
+        raise StoreError(
+            f"the {content} of host {log.head[1]} in {log.place} is damaged: {reason}. "
+            "What was measured is stored apart from it and can be read"
+        ) from error
+
+
+def _names(connection: Connection, numbers: bytes, names: dict[int, str]) -> tuple[str, ...]:
+    """Return the packed numbers' names; `names` keeps those that were looked up."""
+    counter_ids = unpack_numbers(numbers)
+    _look_up(connection, counter_ids, names)
+    return tuple(names[number] for number in counter_ids)
 
 
 def _look_up(connection: Connection, numbers: Iterable[int], names: dict[int, str]) -> None:

@@ -23,15 +23,17 @@ from railgauge.store.log_columns import (
     INTERFACE,
     LARGEST,
     MEMORY,
+    PROTOCOL_SUMS,
     SMALLEST,
     Field,
 )
-from railgauge.store.log_series import PackedSeries, pack_series
+from railgauge.store.log_series import PackedSeries, pack_counters, pack_series
 from railgauge.store.write import iso, plain_text
 
 # PostgreSQL's indexes hold no long texts, and no kernel has such names.
 LONGEST_NAME = 300
 _MOST_CPUS = 2**31
+_LARGEST_SUM = 9 * 10**18
 # More notes of one log are of no help to anybody.
 _MOST_NOTES = 10
 
@@ -57,6 +59,15 @@ _EMPTY: Mapping[Table, Row] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class PackedProtocols:
+    """A log's counters of protocols, of which the last are `gauges`, and sums by their columns."""
+
+    gauges: int
+    sums: Row
+    packed: PackedSeries
+
+
 @dataclass(slots=True)
 class PreparedLog:
     """A log's own row, or None if not even that can be stored, and its rows in other tables."""
@@ -65,6 +76,7 @@ class PreparedLog:
     head: Row | None
     rows: dict[Table, list[Row]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    protocols: PackedProtocols | None = None
     series: PackedSeries | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -87,9 +99,14 @@ def prepare(log: SystemLog) -> PreparedLog:
         return prepared
     notes: list[str] = []
     wide: dict[tuple[Any, ...], Row] = {}
+    protocols: tuple[Row, Row] = ({}, {})
     for is_gauge, values in ((False, log.counts), (True, log.gauges)):
         for name, count in storable(values, notes).items():
-            _place(name, count, is_gauge, log.ticks_per_second, prepared.rows, wide)
+            if _is_protocol(name):
+                protocols[is_gauge][name] = count
+            else:
+                _place(name, count, is_gauge, log.ticks_per_second, prepared.rows, wide)
+    prepared.protocols = _pack_protocols(*protocols)
     prepared.labels = {
         plain_text(name): plain_text(label)
         for name, label in log.labels.items()
@@ -106,6 +123,25 @@ def prepare(log: SystemLog) -> PreparedLog:
     more = len(notes) - _MOST_NOTES
     prepared.notes = notes[:_MOST_NOTES] + ([f"and {more} more"] if more > 0 else [])
     return prepared
+
+
+def _is_protocol(name: str) -> bool:
+    return name.startswith("protocol/") and name.count("/") == 2
+
+
+def _pack_protocols(counts: Mapping[str, int], gauges: Mapping[str, int]) -> PackedProtocols | None:
+    if not counts and not gauges:
+        return None
+    sums = {
+        column: sum(counts.get(name, 0) for name in names)
+        for column, names in PROTOCOL_SUMS.items()
+    }
+    return PackedProtocols(
+        len(gauges),
+        {column: value if abs(value) < _LARGEST_SUM else None for column, value in sums.items()},
+        # In the names' order, whose numbers are close to one another.
+        pack_counters([*sorted(counts.items()), *sorted(gauges.items())], LONGEST_NAME),
+    )
 
 
 def _head(log: SystemLog) -> Row:
@@ -193,11 +229,8 @@ def _narrow(name: str, is_gauge: bool) -> tuple[Table, Row, str]:
         case ["interrupt" | "softirq" as family, line, cpu] if not is_gauge and _is_index(cpu):
             kind = "irq" if family == "interrupt" else family
             return tables.INTERRUPT_LOG, {"kind": kind, "name": line, "cpu": int(cpu)}, "count"
-        case ["protocol", protocol, counter]:
-            row: Row = {"protocol": protocol, "counter": counter, "is_gauge": is_gauge}
-            return tables.PROTOCOL_LOG, row, "value"
         case ["fabric", device, port, counter] if not is_gauge:
-            row = {"device": device, "port": port, "counter": counter}
+            row: Row = {"device": device, "port": port, "counter": counter}
             return tables.FABRIC_LOG, row, "value"
     return tables.COUNTER_LOG, {"name": name, "is_gauge": is_gauge}, "value"
 
@@ -238,9 +271,6 @@ def counters(table: Table, row: Row, ticks_per_second: int) -> Iterator[tuple[bo
     elif table is tables.INTERRUPT_LOG:
         kind = "interrupt" if row["kind"] == "irq" else row["kind"]
         yield False, f"{kind}/{row['name']}/{row['cpu']}", row["count"]
-    elif table is tables.PROTOCOL_LOG:
-        name = f"protocol/{row['protocol']}/{row['counter']}"
-        yield bool(row["is_gauge"]), name, row["value"]
     elif table is tables.FABRIC_LOG:
         yield False, f"fabric/{row['device']}/{row['port']}/{row['counter']}", row["value"]
     else:

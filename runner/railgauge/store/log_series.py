@@ -1,4 +1,4 @@
-"""A host's time series as bytes, and back, exactly.
+"""A host's time series, or many counters at once, as bytes, and back, exactly.
 
 The words of 64 bits are the times' own bits, then counter by counter the differences from sample
 to sample, zigzag. The words' first bytes come first, then all second bytes, and so on: most are
@@ -62,6 +62,19 @@ def unpack_series(packed: PackedSeries) -> TimeSeries:
     steps = (zigzag >> low_bit).view(np.int64) ^ -(zigzag & low_bit).view(np.int64)
     values = np.ascontiguousarray(np.cumsum(steps, axis=1, dtype=np.int64).T)
     return TimeSeries(words[:samples].view(np.float64), packed.names, values)
+
+
+def pack_counters(counters: Sequence[tuple[str, int]], longest_name: int) -> PackedSeries:
+    """Return the bytes of counters of 64 bits: a series of one sample."""
+    names = tuple(name for name, _ in counters)
+    values = np.array([[count for _, count in counters]], np.int64)
+    return pack_series(TimeSeries(np.zeros(1), names, values), longest_name)
+
+
+def unpack_counters(names: tuple[str, ...], data: bytes) -> list[tuple[str, int]]:
+    """Return the counters; StoreError, a clause, when the bytes are damaged."""
+    (counts,) = unpack_series(PackedSeries(1, names, data)).values.tolist()
+    return list(zip(names, counts, strict=True))
 
 
 def pack_numbers(numbers: Sequence[int]) -> bytes:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Table, select
 
 from railgauge.store import log_models as tables
 from railgauge.store.log_rows import PreparedLog, Row
-from railgauge.store.log_series import pack_numbers
+from railgauge.store.log_series import PackedSeries, pack_numbers
 from railgauge.store.write import chunks, insert_missing, insert_rows, insert_with_ids, look_up
 
 # The numbers of counters' names and, by their hashes, of sets of labels, as far as met.
@@ -80,7 +80,7 @@ def insert_logs(
         head["label_set_id"] = sets.get(id(prepared.labels))
     ids = insert_with_ids(connection, tables.LOG, heads)
     _insert_rows(connection, ids, stored)
-    _insert_series(connection, ids, stored, numbers)
+    _insert_packed(connection, ids, stored, numbers)
 
 
 def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog]) -> None:
@@ -93,30 +93,32 @@ def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[Prep
             insert_rows(connection, table, chunk)
 
 
-def _insert_series(
+def _insert_packed(
     connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog], numbers: Numbers
 ) -> None:
-    packed = [
-        (log_id, prepared.series)
-        for log_id, prepared in zip(ids, logs, strict=True)
-        if prepared.series is not None
-    ]
-    if not packed:
-        return
-    _assign_numbers(connection, {name for _, series in packed for name in series.names}, numbers)
-    insert_rows(
-        connection,
-        tables.LOG_SERIES,
-        [
-            {
-                "log_id": log_id,
-                "samples": series.samples,
-                "counters": pack_numbers([numbers[name] for name in series.names]),
-                "data": series.data,
-            }
-            for log_id, series in packed
-        ],
-    )
+    packed: dict[Table, list[tuple[Row, PackedSeries]]] = {}
+    for log_id, prepared in zip(ids, logs, strict=True):
+        if (series := prepared.series) is not None:
+            row = {"log_id": log_id, "samples": series.samples}
+            packed.setdefault(tables.LOG_SERIES, []).append((row, series))
+        if (protocols := prepared.protocols) is not None:
+            row = {"log_id": log_id, "gauges": protocols.gauges, **protocols.sums}
+            packed.setdefault(tables.PROTOCOL_LOG, []).append((row, protocols.packed))
+    names = {name for rows in packed.values() for _, series in rows for name in series.names}
+    _assign_numbers(connection, names, numbers)
+    for table, rows in packed.items():
+        insert_rows(
+            connection,
+            table,
+            [
+                {
+                    **row,
+                    "counters": pack_numbers([numbers[name] for name in series.names]),
+                    "data": series.data,
+                }
+                for row, series in rows
+            ],
+        )
 
 
 def _assign_numbers(connection: Connection, names: Iterable[str], numbers: Numbers) -> None:

@@ -100,6 +100,12 @@ class Run(Base):
     started_at: ColumnElement[str] = Column(Text, nullable=False)
     ended_at: ColumnElement[str | None] = Column(Text)
     uid: ColumnElement[str] = Column(Text, server_default="", nullable=False)
+    # What `railgauge list` shows; NULL while the run isn't over, when they are counted.
+    case_count: ColumnElement[int | None] = Column(Integer)
+    skipped_count: ColumnElement[int | None] = Column(Integer)
+    asked_count: ColumnElement[int | None] = Column(Integer)
+    measured_count: ColumnElement[int | None] = Column(Integer)
+    failed_count: ColumnElement[int | None] = Column(Integer)
 
 
 class RunFile(Base):

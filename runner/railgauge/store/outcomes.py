@@ -22,14 +22,17 @@ from railgauge.store.write import (
     plain_text,
 )
 
+# Between the settings of a launch: blanks would be a tenth of their bytes.
+_DENSE = (",", ":")
+
 
 def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> int:
     """Store the launch and return its id."""
     row = {
         "run_case_id": run_case_id,
         "started_at": iso(launch.started_at),
-        "client": json_text(launch.client),
-        "server": json_text(launch.server),
+        "client": json_text(launch.client, _DENSE),
+        "server": json_text(launch.server, _DENSE),
         "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
     }
     (launch_id,) = insert_with_ids(connection, Base.metadata.tables[LaunchRow.__tablename__], [row])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, true
-from sqlalchemy import case as sql_case
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, select
 
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Case
-from railgauge.plan.partial import ONLY
 from railgauge.store.models import (
     BenchCase,
     HostFact,
@@ -31,7 +29,6 @@ from railgauge.store.records import (
     Peak,
     PlannedCase,
     RunState,
-    RunSummary,
     StoredRun,
 )
 from railgauge.store.write import RUN_COLUMNS, OpenRun, look_up
@@ -225,106 +222,6 @@ def open_run(connection: Connection, run_id: int) -> OpenRun:
 def run_ids(connection: Connection) -> list[int]:
     """Return the id of each run, oldest first."""
     return list(connection.execute(select(Run.id).order_by(Run.started_at, Run.id)).scalars())
-
-
-def run_summaries(connection: Connection, runs: Collection[int] | None = None) -> list[RunSummary]:
-    """Return a line for each of the runs (None: of all), oldest first.
-
-    The replications of each are counted: of a year's runs that takes seconds.
-    """
-    of_runs = true() if runs is None else RunCase.run_id.in_(runs)
-    planned = _planned(connection, of_runs)
-    skipped = _skipped(connection, of_runs)
-    unasked = _unasked(connection, of_runs)
-    ended = _count_replications(connection, of_runs, Replication.number > 0)
-    # Both terms, as SQLite knows the partial index by the first.
-    failed = _count_replications(
-        connection,
-        of_runs,
-        Replication.number > 0,
-        Replication.status != "ok",
-        Replication.status == "failed",
-    )
-    partial = set(connection.scalars(select(RunFile.run_id).where(RunFile.name == ONLY)))
-    labels, summaries = _labels(connection), []
-    heads = select(Run.__table__).order_by(Run.started_at, Run.id)
-    for row in connection.execute(heads if runs is None else heads.where(Run.id.in_(runs))):
-        cases, replications = planned.get(row.id, (0, 0))
-        failures = failed.get(row.id, 0)
-        summaries.append(
-            RunSummary(
-                id=row.id,
-                plan=row.plan,
-                state=cast(RunState, row.state),
-                origin=row.origin,
-                started_at=row.started_at,
-                ended_at=row.ended_at or "",
-                git_commit=row.git_commit,
-                git_dirty=row.git_dirty,
-                cases=cases,
-                asked=int(replications) - unasked.get(row.id, 0),
-                measured=ended.get(row.id, 0) - failures,
-                failed=failures,
-                skipped=skipped.get(row.id, 0),
-                partial=row.id in partial,
-                labels=labels.get(row.id, {}),
-            )
-        )
-    return summaries
-
-
-def _labels(connection: Connection) -> dict[int, dict[str, str]]:
-    """Return run -> its labels, if it has any."""
-    labels: dict[int, dict[str, str]] = {}
-    query = select(RunLabel.run_id, RunLabel.key, RunLabel.value)
-    for run_id, key, value in connection.execute(query.order_by(RunLabel.key)):
-        labels.setdefault(run_id, {})[key] = value
-    return labels
-
-
-def _planned(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, tuple[int, int]]:
-    """Return run -> how many cases it has, and replications of all of them."""
-    counts = select(RunCase.run_id, func.count(), func.sum(RunCase.replications))
-    rows = connection.execute(counts.where(of_runs).group_by(RunCase.run_id))
-    return {run_id: (count, total) for run_id, count, total in rows}
-
-
-def _skipped(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
-    """Return run -> how many of its cases are skipped."""
-    query = (
-        select(RunCase.run_id, func.count())
-        .where(of_runs, RunCase.skipped.is_not(None))
-        .group_by(RunCase.run_id)
-    )
-    return dict(connection.execute(query).all())
-
-
-def _unasked(connection: Connection, of_runs: ColumnElement[bool]) -> dict[int, int]:
-    """Return run -> the replications that skipped cases and those that ended early don't need."""
-    replication_count = (
-        select(func.count())
-        .where(Replication.run_case_id == RunCase.id, Replication.number > 0)
-        .scalar_subquery()
-    )
-    # A case that ended before it had its least was cut short.
-    least = sql_case((RunCase.skipped.is_(None), func.coalesce(RunCase.least, 0)), else_=0)
-    needed = sql_case((replication_count < least, least), else_=replication_count)
-    query = (
-        select(RunCase.run_id, func.sum(RunCase.replications - needed))
-        .where(of_runs, RunCase.skipped.is_not(None) | RunCase.ended.is_not(None))
-        .group_by(RunCase.run_id)
-    )
-    return {run: int(unasked) for run, unasked in connection.execute(query)}
-
-
-def _count_replications(connection: Connection, *conditions: ColumnElement[bool]) -> dict[int, int]:
-    counted = (
-        select(RunCase.run_id, func.count())
-        .join(Replication, Replication.run_case_id == RunCase.id)
-        .where(*conditions)
-        .group_by(RunCase.run_id)
-    )
-    return dict(connection.execute(counted).all())
 
 
 def replication_numbers(connection: Connection, run_id: int) -> dict[tuple[str, str], set[int]]:

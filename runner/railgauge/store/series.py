@@ -11,9 +11,11 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.base.collector import collector_off
+from railgauge.base.errors import StoreError
 from railgauge.engine.outcome import ABSENCES, PublishedValue
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.result_metrics import shipped_kind
+from railgauge.store.explain import DAMAGED
 from railgauge.store.models import (
     BenchCase,
     Measurement,
@@ -185,6 +187,12 @@ def _run_series(
     run = find_run(connection, run_id)
     plan = run.plan
     cases = _cases(connection, run_id, case_cache)
+    # Of a large file's broken index nothing else would tell.
+    if run.case_count not in (None, len(cases)):
+        raise StoreError(
+            f"run {run_id} has {run.case_count} cases and {len(cases)} of them are found: the"
+            f" database {DAMAGED}"
+        )
     infos = _metrics(connection, run_id, metrics)
     suspects = _exceptions(connection, run_id, cases)
     values_by_case = _values(connection, run_id, infos, suspects)

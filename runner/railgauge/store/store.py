@@ -175,6 +175,7 @@ class Store(Database):
 
         Many at once are stored `together`.
         """
+        self._open_run(run_id)
         self._add(
             partial(write.set_skipped, run_id=run_id, test=test, case_key=case_key, reason=reason)
         )
@@ -184,6 +185,7 @@ class Store(Database):
 
         Many at once are stored `together`.
         """
+        self._open_run(run_id)
         self._add(
             partial(write.set_ended, run_id=run_id, test=test, case_key=case_key, ended=ended)
         )
@@ -194,6 +196,7 @@ class Store(Database):
         def finish(connection: Connection) -> None:
             read.find_run(connection, run_id)
             write.set_state(connection, run_id, state)
+            counts.store_counts(connection, run_id)
 
         self.transact(finish)
         self._runs.pop(run_id, None)
@@ -203,6 +206,7 @@ class Store(Database):
         with self.writing() as connection:
             self._runs[run_id] = read.open_run(connection, run_id)
             write.set_state(connection, run_id, "unfinished")
+            counts.forget_counts(connection, run_id)
 
     def import_run(
         self,
@@ -231,11 +235,12 @@ class Store(Database):
             extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
             write.set_state(connection, run_id, "complete")
+            counts.store_counts(connection, run_id)
         return run_id
 
     # Questions; their functions say what they return.
     run = reading(read.stored_run)
-    runs = reading(read.run_summaries)
+    runs = reading(heads.run_summaries)
     run_ids = reading(read.run_ids)
     run_heads = reading(heads.run_heads)
     peaks = reading(read.run_peaks)
@@ -279,6 +284,7 @@ class Store(Database):
     digests = reading(digest.digests)
     log_digest = reading(digest.log_digest)
     checksums = reading(check_checksums)
+    miscounted_runs = reading(counts.miscounted_runs)
 
     set_baseline = writing(insert_baseline)
     drop_baseline = writing(delete_baseline)
@@ -288,8 +294,13 @@ class Store(Database):
 
     def _open_run(self, run_id: int) -> write.OpenRun:
         if run_id not in self._runs:
-            with self.reading() as connection:
-                self._runs[run_id] = read.open_run(connection, run_id)
+
+            def open_run(connection: Connection) -> write.OpenRun:
+                opened = read.open_run(connection, run_id)
+                counts.forget_counts(connection, run_id)
+                return opened
+
+            self._runs[run_id] = self._add(open_run)
         return self._runs[run_id]
 
     def _add(

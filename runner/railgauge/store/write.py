@@ -364,10 +364,16 @@ def iso(seconds: float) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def json_text(mapping: Mapping[str, Value]) -> str:
+def json_text(mapping: Mapping[str, Value], separators: tuple[str, str] = (", ", ": ")) -> str:
     """Return JSON text that is the same for the same content, NaN refused."""
     try:
-        text = json.dumps(dict(mapping), sort_keys=True, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            dict(mapping),
+            sort_keys=True,
+            ensure_ascii=False,
+            allow_nan=False,
+            separators=separators,
+        )
     except ValueError as error:
         raise StoreError(f"settings that JSON cannot hold: {dict(mapping)!r}") from error
     return plain_text(text)

@@ -342,7 +342,7 @@ def test_labels_are_stored_once_for_all_logs_that_have_the_same(store: Store, wh
         "UPDATE log_series SET samples = samples + 1",
         "UPDATE log_series SET samples = -1",
         "UPDATE log_series SET samples = 2000000000",
-        "DELETE FROM counter",
+        "DELETE FROM counter WHERE name NOT LIKE 'protocol/%'",
     ],
 )
 def test_a_damaged_time_series_is_told_with_its_place(
@@ -355,6 +355,18 @@ def test_a_damaged_time_series_is_told_with_its_place(
     with pytest.raises(StoreError, match=told):
         store.logs(run, series=True)
     assert store.logs(run)[0].log.counts == COUNTS
+
+
+@pytest.mark.parametrize("damage", ["data = counters", "counters = data", "gauges = -1"])
+def test_damaged_counters_of_protocols_are_told_with_their_place(
+    store: Store, where: str, damage: str
+) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
+    execute(where, f"UPDATE packed_protocol_log SET {damage}")
+    told = r"counters of host gw1 in replication 3 of test 'stream' in run 1 is damaged: .*\. What"
+    with pytest.raises(StoreError, match=told):
+        store.logs(run)
 
 
 def test_logs_of_a_run_that_is_not_there_are_the_users_mistake(store: Store) -> None:

@@ -57,13 +57,33 @@ def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...
     return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in names}
 
 
+def system_logs(path: Path) -> list[tuple[object, ...]]:
+    connection = sqlite3.connect(path)
+    rows = connection.execute("SELECT * FROM system_log").fetchall()
+    connection.close()
+    return rows
+
+
 @pytest.mark.parametrize("schema", OLD)
 def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: str) -> None:
     path = tmp_path / "railgauge.db"
     before = old_database(path, schema)
+    protocols = before.pop("protocol_log", [])
+    logged_before = system_logs(path) if protocols else []
     with Store.open(str(path), create=False) as store:
+        assert not logged_before or system_logs(path) == logged_before
+        counts = [each.log.counts | each.log.gauges for each in store.logs(1)]
+        for log_id, protocol, counter, _, value in protocols:
+            assert counts[log_id - 1][f"protocol/{protocol}/{counter}"] == value
+        assert [(run.measured, run.failed) for run in store.runs()] == [(2, 1), (2, 0)][
+            : len(before["run"])
+        ]
+        assert store.miscounted_runs() == []
         connection = sqlite3.connect(path)
         after = contents(connection)
+        # As have runs, which have counts once they are over.
+        assert all((row[-5] is None) == (row[11] == "unfinished") for row in after["run"])
+        after["run"] = [row[:-5] for row in after["run"]]
         if schema < "0003":
             # Cases have got a column more.
             after["bench_case"] = [row[:-1] for row in after["bench_case"]]
@@ -85,6 +105,9 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
             assert {row[-1] for row in after["run_metric"]} == {None}
             after["run_metric"] = [row[:-1] for row in after["run_metric"]]
             after["run"] = [row[:-1] for row in after["run"]]
+        if protocols:
+            # What is packed has names that are numbers.
+            after["counter"] = after["counter"][: len(before["counter"])]
         assert {name: after[name] for name in before} == before
         connection.close()
         assert store.run(1).new == RUN
@@ -128,6 +151,67 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         assert store.run(new).cases[0].case == group
 
 
+PACKED = (
+    "DROP VIEW system_log",
+    "DROP TABLE packed_protocol_log",
+    "CREATE TABLE protocol_log (log_id BIGINT, protocol TEXT, counter TEXT, is_gauge BOOLEAN,"
+    " value BIGINT)",
+    "CREATE VIEW system_log AS SELECT 1 AS one",
+    *(
+        f"ALTER TABLE run DROP COLUMN {name}_count"
+        for name in ("case", "skipped", "asked", "measured", "failed")
+    ),
+)
+
+
+def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> None:
+    """Counts of a case that is skipped, of ones that ended early and late, and of none."""
+    names = [case(size) for size in (64, 128, 256, 512)]
+    counts = {"protocol/Udp/InErrors": 2**62, "protocol/Udp6/InErrors": 2**62, "stat/forks": 3}
+    moved = {"protocol/Tcp/RetransSegs": -5, "protocol/Tcp/InSegs": 2**63 - 1}
+    gauges = {"protocol/Tcp/CurrEstab": 9, "protocol/Tcp/InSegs": -(2**63)}
+    logs = (
+        system_log("gw1", counts=counts),
+        system_log("hh1", counts=moved, gauges=gauges),
+        system_log("n1", counts={"stat/forks": 1}, gauges={}),
+    )
+    view = "SELECT * FROM system_log ORDER BY replication, host"
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with Store.open(where) as store, engine.begin() as connection:
+        run = store.begin_run(RUN, [replace(each, least=2) for each in planned(*names)], METRICS)
+        store.add(run, "stream", names[0].key, logged(1, *logs), LAUNCH)
+        store.add(run, "stream", names[1].key, measured(1), LAUNCH)
+        store.add(run, "stream", names[1].key, warmup(), LAUNCH)
+        store.add(run, "stream", names[2].key, failed(1), LAUNCH)
+        store.end_case(run, "stream", names[1].key, "budget")
+        store.skip(run, "stream", names[2].key, "no iperf3")
+        store.finish_run(run, "complete")
+        unfinished = store.begin_run(RUN, planned(names[0]), METRICS)
+        summaries, stored = store.runs(), store.logs(run)
+        rows = connection.execute(text(view)).all()
+    with engine.begin() as connection:
+        for statement in (*PACKED, f"UPDATE {VERSION_TABLE} SET version_num = '0014'"):
+            connection.execute(text(statement))
+        for number, each in enumerate(stored, 1):
+            for is_gauge, values in ((False, each.log.counts), (True, each.log.gauges)):
+                for name, value in values.items():
+                    if name.startswith("protocol/"):
+                        _, protocol, counter = name.split("/")
+                        connection.execute(
+                            text("INSERT INTO protocol_log VALUES (:log, :p, :c, :g, :v)"),
+                            {"log": number, "p": protocol, "c": counter, "g": is_gauge, "v": value},
+                        )
+    with Store.open(where) as store, engine.begin() as connection:
+        assert store.runs() == summaries
+        assert [each.asked for each in summaries] == [3 + 2 + 1 + 3, 3]
+        assert store.logs(run) == stored
+        assert connection.execute(text(view)).all() == rows
+        assert store.miscounted_runs() == []
+        query = text("SELECT id FROM run WHERE case_count IS NULL")
+        assert connection.scalars(query).all() == [unfinished]
+    engine.dispose()
+
+
 def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
     with Store.open(where) as store:
         run = store.begin_run(RUN, planned(case()), METRICS)
@@ -150,6 +234,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
             *(f"ALTER TABLE run_case DROP COLUMN {name}" for name in ("least", "rule", "ended")),
             "DROP INDEX ix_run_uid",
             "ALTER TABLE run DROP COLUMN uid",
+            *PACKED[-5:],
             "DROP TABLE peak",
             "ALTER TABLE run_case DROP COLUMN skipped",
             "DROP VIEW system_log",
@@ -190,7 +275,8 @@ def test_cases_of_a_precision_that_is_called_otherwise_go_on(
         store.add_peaks(run, [replace(PEAK, resource=f"cpu_{before}")])
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
-        connection.execute(text("DROP TABLE series"))
+        for statement in (*PACKED, "DROP TABLE series"):
+            connection.execute(text(statement))
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0012'"))
     engine.dispose()
     with Store.open(where) as store:
