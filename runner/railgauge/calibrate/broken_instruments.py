@@ -78,6 +78,7 @@ BROKEN_INSTRUMENTS = _instruments(
     ("one message too many", "mpi messages", "sent_messages", lambda count: count + 0.25),
     ("Mbit/s printed for Gbit/s", "report means", "means", lambda rate: rate * 1e-3),
     ("median off by one rank", "report medians", "medians", one_rank_more),
+    ("interval off by one rank", "report intervals", "intervals", one_rank_more),
     ("slower called faster", "compare verdicts", "verdicts", lambda direction: -direction),
     (
         "an alarm in every tenth night more",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.network import LATE_LOOK
-from railgauge.calibrate.packets import recording
+from railgauge.calibrate.packets import PacketRecord, recording
 from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, RigResult, link
 from railgauge.calibrate.truth import Truth
 from railgauge.calibrate.uncertainty import compared, counted, without_value
@@ -74,8 +74,8 @@ def mpi_truths() -> Iterator[Truth]:
 
 def _throughput(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the bytes that the receiver's interface got over the same seconds."""
-    measured, rows = _measure(pair, RECEIVER, _stream(_MESSAGES), _REPLICATIONS)
-    values, streams = measured.values("throughput"), bursts(rows, _MESSAGES)
+    measured, record = _measure(pair, RECEIVER, _stream(_MESSAGES), _REPLICATIONS)
+    values, streams = measured.values("throughput"), bursts(record.segments(), _MESSAGES)
     if len(streams) != len(values) or not streams:
         return without_value(check, measured.reason or _differ(len(values), len(streams)))
     truths = [burst.payload * 8 / burst.seconds for burst in streams]
@@ -84,6 +84,7 @@ def _throughput(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     budget = {
         "the headers": _HEADERS / _MESSAGE / math.sqrt(3),
         LATE_LOOK: float(np.median(delays)) / math.sqrt(3),
+        **record.clock_budget,
     }
     return compared(check, values, truths, budget, measured.reason)
 
@@ -94,21 +95,22 @@ def _round_trips(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     What the engine adds to them is at most what passes until its next message.
     """
     settings = f"mode: latency, count: {_TRIPS}, size: {_TRIP_MESSAGE}"
-    measured, rows = _measure(pair, SENDER, settings, _REPLICATIONS)
+    measured, record = _measure(pair, SENDER, settings, _REPLICATIONS)
     values = measured.values("rtt_mean")
-    trips = replication_trips(rows, len(values))
+    trips = replication_trips(record.segments(), len(values))
     if len(trips) != len(values) or not trips:
         return without_value(check, measured.reason or _differ(len(values), len(trips)))
     truths = [trip.mean for trip in trips]
     delays = [trip.pause / trip.mean for trip in trips]
-    budget = {"what passes between two round trips": float(np.mean(delays)) / math.sqrt(3)}
+    between = {"what passes between two round trips": float(np.mean(delays)) / math.sqrt(3)}
+    budget = between | record.clock_budget
     return compared(check, values, truths, budget, measured.reason)
 
 
 def _messages(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     """Compare with the whole messages in the bytes that came: headers make less than one."""
-    measured, rows = _measure(pair, RECEIVER, _stream(_COUNTED_MESSAGES), 4)
-    values, streams = measured.values("sent_messages"), bursts(rows, _COUNTED_MESSAGES)
+    measured, record = _measure(pair, RECEIVER, _stream(_COUNTED_MESSAGES), 4)
+    values, streams = measured.values("sent_messages"), bursts(record.segments(), _COUNTED_MESSAGES)
     if len(streams) != len(values):
         return without_value(check, measured.reason or _differ(len(values), len(streams)))
     whole = sum(burst.payload // _MESSAGE for burst in streams)
@@ -122,14 +124,14 @@ def _stream(count: int) -> str:
 
 def _measure(
     pair: Rig, host: str, settings: str, replications: int
-) -> tuple[RigResult, NDArray[np.int64]]:
-    """Measure, all replications in one job; return the segments at the host's interface, too."""
+) -> tuple[RigResult, PacketRecord]:
+    """Measure, all replications in one job; return what passed the host's interface, too."""
     with recording(pair.transport(host), INTERFACE) as record:
         measured = pair.measure(
             f"  - {{name: mpi, engine: mpi, links: [{LINK}], replications: {replications}, "
             f'order: sequential, set: {{{settings}, pml: ob1, btl: "self,tcp"}}}}\n'
         )
-    return measured, record.segments()
+    return measured, record
 
 
 def _differ(values: int, truths: int) -> str:

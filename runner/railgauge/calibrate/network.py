@@ -11,7 +11,7 @@ from functools import partial
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.calibrate.idle_states import longest_wake_up
-from railgauge.calibrate.packets import Stream, recording, timed_round_trips
+from railgauge.calibrate.packets import PacketRecord, Stream, recording, timed_round_trips
 from railgauge.calibrate.rig import (
     INTERFACE,
     LINK,
@@ -141,15 +141,17 @@ def _throughput(pair: Rig, check: CertificateCheck, *, rate: float) -> Certifica
     first_look = max(_INITIAL_WINDOW, rate * _BURST / 8)
     if check.engine == "udp":
         first_look = untimed_bytes(measured, _DATAGRAM)
-    return compared(check, values, truths, _throughput_budget(streams, first_look), measured.reason)
+    budget = _throughput_budget(streams, first_look) | record.clock_budget
+    return compared(check, values, truths, budget, measured.reason)
 
 
 def untimed_bytes(measured: RigResult, datagram: int) -> float:
     """Return how many bytes beside the first datagram weren't timed, on average.
 
     These are in a truth of all packets: they may have come faster than the others, or slower.
+    Infinitely many where the engine doesn't say.
     """
-    return statistics.mean(measured.values("untimed_bytes") or [datagram]) - datagram
+    return statistics.mean(measured.values("untimed_bytes") or [math.inf]) - datagram
 
 
 def _throughput_budget(streams: Sequence[Stream], first_look: float) -> dict[str, float]:
@@ -221,13 +223,17 @@ def _round_trips(pair: Rig, check: CertificateCheck, *, wake_up: float) -> Certi
     if len(trips) != len(values):
         return without_value(check, measured.reason or "some round trips took more than a packet")
     truths = [statistics.mean(replication) for replication in trips]
-    return compared(check, values, truths, trip_budget(measured, wake_up), measured.reason)
+    budget = trip_budget(measured, wake_up, record, truths)
+    return compared(check, values, truths, budget, measured.reason)
 
 
-def trip_budget(measured: RigResult, wake_up: float) -> dict[str, float]:
+def trip_budget(
+    measured: RigResult, wake_up: float, record: PacketRecord, truths: Sequence[float]
+) -> dict[str, float]:
     """Return the standard uncertainties of a mean round trip of polling clients, in s.
 
     A client polled for as long as it had its CPU: the rest of the time it may have missed a packet.
+    Without its CPU times that is unknown.
     """
     names = ("client_elapsed", "client_user_time", "client_system_time", "round_trips")
     lost = [
@@ -237,9 +243,10 @@ def trip_budget(measured: RigResult, wake_up: float) -> dict[str, float]:
     parts = {
         "the client's clock readings": _POLLED,
         "how late an idle CPU comes back": wake_up,
-        "the time in which the client had no CPU": statistics.mean(lost or [0.0]),
+        "the time in which the client had no CPU": statistics.mean(lost or [math.inf]),
     }
-    return {name: seconds / math.sqrt(3) for name, seconds in parts.items()}
+    clocks = {name: share * max(truths) for name, share in record.clock_budget.items()}
+    return {name: seconds / math.sqrt(3) for name, seconds in parts.items()} | clocks
 
 
 def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:

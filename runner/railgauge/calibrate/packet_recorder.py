@@ -8,7 +8,8 @@ without anybody having to wake up. It prints `ready`; once its standard input ha
 prints a line a packet: nanoseconds (CLOCK_REALTIME), whether it left (1) or came (0), protocol,
 ports, payload bytes and a number: of TCP the sequence number, of UDP the low half of the one that
 railgauge's streams have in bytes 8 to 16 of their payload, 0 in a shorter one. The last line says
-how many packets found no slot.
+how many packets found no slot, and how many ns of CLOCK_REALTIME and of CLOCK_MONOTONIC_RAW it all
+took.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import select
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 
 # <linux/if_packet.h>, <linux/if_ether.h>
@@ -48,12 +50,20 @@ def main(interface: str, slots: int) -> None:
         sock.setsockopt(_SOL_PACKET, _PACKET_RX_RING, ring_size)
         sock.bind((interface, _ETH_P_ALL))
         with mmap.mmap(sock.fileno(), blocks * _BLOCK) as ring:
+            begin = _clocks()
             sys.stdout.write("ready\n")
             sys.stdout.flush()
             select.select([sys.stdin], [], [], _LONGEST)
+            wall, raw = (end - start for end, start in zip(_clocks(), begin, strict=True))
             sys.stdout.writelines(_lines(ring, count))
             statistics = sock.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
-            sys.stdout.write(f"{struct.unpack('II', statistics)[1]}\n")
+            sys.stdout.write(f"{struct.unpack('II', statistics)[1]} {wall} {raw}\n")
+
+
+def _clocks() -> tuple[int, int]:
+    clocks = time.CLOCK_REALTIME, time.CLOCK_MONOTONIC_RAW
+    wall, raw = map(time.clock_gettime_ns, clocks)
+    return wall, raw
 
 
 def _lines(ring: mmap.mmap, count: int) -> Iterator[str]:

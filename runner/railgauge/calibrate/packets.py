@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -43,10 +44,17 @@ class Stream:
 class PacketRecord:
     """The packets of an interface: int64 (n, 7), as the recorder's lines have them.
 
-    Stamp (ns), whether it left, protocol, ports, payload bytes, number.
+    Stamp (ns), whether it left, protocol, ports, payload bytes, number. The clock of the stamps and
+    the engines' went apart by the share `clocks_apart` meanwhile.
     """
 
     rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 7), np.int64))
+    clocks_apart: float = math.inf
+
+    @property
+    def clock_budget(self) -> dict[str, float]:
+        """The standard uncertainty of a time between two stamps by the engines' clock, a share."""
+        return {"the clocks' rates": self.clocks_apart / math.sqrt(3)}
 
     def streams(self, protocol: str) -> list[Stream]:
         """Return the streams of `udp` or `tcp` that came in, in their order."""
@@ -150,6 +158,8 @@ def recording(
         record = PacketRecord()
         yield record
         lines = end()
-    if lines.pop() != "0":
+    dropped, wall, raw = map(int, lines.pop().split())
+    if dropped:
         raise EnvironmentFailedError("packets came faster than they could be recorded")
+    record.clocks_apart = abs(wall / raw - 1)
     record.rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 7)

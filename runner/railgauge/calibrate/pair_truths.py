@@ -299,7 +299,8 @@ def _round_trips(measurement: PairMeasurement, check: CertificateCheck) -> Certi
     check = replace(check, limit=check.limit + _ROUND_TRIP_SHARE * statistics.mean(truths))
     # The client polls, so that its CPU isn't idle; a virtual one may be taken from it all the same.
     wake_up = 0.0 if pair.client.facts.get("virtual_machine") == "none" else HALTED
-    return compared(check, values, truths, trip_budget(measured, wake_up), measured.reason)
+    budget = trip_budget(measured, wake_up, record, truths)
+    return compared(check, values, truths, budget, measured.reason)
 
 
 def _streams(counts: DirectionCounts, run: CountedRun) -> list[CountedStream]:

@@ -1,7 +1,8 @@
 """Values held against truths, with the uncertainty of their difference.
 
-Uncertainties are expanded ones with a coverage factor of 2 (JCGM 100:2008, "Guide to the expression
-of uncertainty in measurement"): twice the root of the sum of the squared standard uncertainties.
+Uncertainties are expanded ones (JCGM 100:2008, "Guide to the expression of uncertainty in
+measurement"): the root of the sum of the squared standard uncertainties, times a coverage factor
+of 2, or of what covers as much where few replications say how they scatter.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from railgauge.base.certificate import CertificateCheck
+from railgauge.stats import special
 
-_COVERAGE_FACTOR = 2.0
+# What a coverage factor of 2 covers of normal errors.
+_COVERED = 0.9545
+# With so many degrees of freedom Student's distribution is the normal one.
+_MANY = 1e9
 # Fewer differences don't show how they scatter.
 _FEWEST = 3
 
@@ -31,8 +36,9 @@ def compared(
     `budget` are standard uncertainties of the mean difference that repeating doesn't show, each
     under its name, as shares of the truth where the check is relative; how far the differences
     scatter, over the root of their number, is added. With fewer than three pairs that is
-    unknown, and the check stays without a value. Where too much is uncertain to conclude anything,
-    the reason says what most of it comes from.
+    unknown, and the check stays without a value. The coverage factor is Student's by the effective
+    degrees of freedom (Welch and Satterthwaite; section G.4.1 of the guide). Where too much is
+    uncertain to conclude anything, the reason says what most of it comes from.
     """
     if len(values) < _FEWEST or len(values) != len(truths):
         scarce = f"{len(values)} measurements and {len(truths)} truths"
@@ -47,13 +53,21 @@ def compared(
         value=float(np.mean(values)),
         truth=float(np.mean(truths)),
         error=float(differences.mean()),
-        uncertainty=_COVERAGE_FACTOR * math.hypot(*parts.values()),
+        uncertainty=_expanded(repeatability, math.hypot(*parts.values()), len(values)),
         reason=reason,
     )
     if result.conclusion == "wrong" or (result.uncertainty or 0.0) <= check.limit:
         return result
     most = f"mostly {max(parts, key=parts.__getitem__)}"
     return replace(result, reason=f"{most}; {reason}" if reason else most)
+
+
+def _expanded(repeatability: float, combined: float, n: int) -> float:
+    """Return the `combined` standard uncertainty expanded, of which `n` differences show a part."""
+    if not repeatability or not math.isfinite(combined):
+        return 2 * combined
+    degrees = (n - 1) * (combined / repeatability) ** 4
+    return combined * float(special.stdtrit(min(degrees, _MANY), (1 + _COVERED) / 2))
 
 
 def counted(

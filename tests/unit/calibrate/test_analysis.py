@@ -7,7 +7,14 @@ from statistics import fmean, median
 import pytest
 from scipy.stats import binom
 
-from railgauge.calibrate.analysis import KNOWN_SERIES, KnownSeries, is_right, one_rank_more
+from railgauge.calibrate.analysis import (
+    KNOWN_SERIES,
+    KnownSeries,
+    analysis_truths,
+    is_right,
+    one_rank_more,
+)
+from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS
 
 
 @pytest.mark.parametrize("known", KNOWN_SERIES, ids=lambda known: f"n{known.n}")
@@ -51,3 +58,8 @@ def test_a_cell_is_right_to_the_last_digit_and_with_its_unit(
 ) -> None:
     # 1,123,456,789 + 25 · 1,234,567 = 1,154,320,964
     assert is_right((text, unit), KNOWN_SERIES[0], "median") == right
+
+
+def test_every_check_of_the_analysis_has_a_broken_instrument() -> None:
+    broken = {instrument.check for instrument in BROKEN_INSTRUMENTS}
+    assert {truth.check.name for truth in analysis_truths()} <= broken

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from statistics import stdev
 
 import pytest
+from scipy.stats import t as student_t
 
 from railgauge.base.certificate import Certificate, CertificateCheck
 from railgauge.calibrate.uncertainty import compared, counted, without_value
@@ -14,14 +16,32 @@ COUNT = CertificateCheck("lost", "udp", "", 0.0, relative=False)
 TRUTHS = [100.0, 200.0, 100.0, 200.0]
 
 
-def test_the_uncertainty_is_twice_the_root_of_all_squares() -> None:
+def test_the_uncertainty_covers_as_much_as_two_standard_deviations() -> None:
     check = compared(RATE, [101.0, 204.0, 99.0, 202.0], TRUTHS, {"clock": 0.003, "edges": 0.004})
     differences = [0.01, 0.02, -0.01, 0.01]
     mean = sum(differences) / 4
     squares = sum((difference - mean) ** 2 for difference in differences) / 3 / 4
     assert check.error == pytest.approx(mean)
-    assert check.uncertainty == pytest.approx(2 * math.sqrt(squares + 0.003**2 + 0.004**2))
+    combined = math.sqrt(squares + 0.003**2 + 0.004**2)
+    degrees = 3 * combined**4 / squares**2
+    factor = student_t.ppf((1 + math.erf(2 / math.sqrt(2))) / 2, degrees)
+    assert check.uncertainty == pytest.approx(factor * combined, rel=1e-3)
     assert (check.value, check.truth) == (151.5, 150.0)
+
+
+@pytest.mark.parametrize(("n", "factor"), [(3, 4.527), (4, 3.307), (10, 2.320), (10_000, 2.0)])
+def test_few_replications_say_little_of_how_they_scatter(n: int, factor: float) -> None:
+    """Factors are those of table G.2 of JCGM 100:2008, for 95.45 %."""
+    values = [1 + 1e-3 * (-1) ** k for k in range(n)]
+    check = compared(RATE, values, [1.0] * n, {})
+    repeatability = stdev(values) / math.sqrt(n)
+    assert check.uncertainty == pytest.approx(factor * repeatability, rel=1e-3)
+
+
+def test_what_was_exact_or_is_unknown_has_no_degrees_of_freedom() -> None:
+    assert compared(RATE, [1.0] * 4, [1.0] * 4, {"clock": 0.001}).uncertainty == 0.002
+    unknown = compared(RATE, [1.0, 1.001, 1.0], [1.0] * 3, {"clock": math.inf})
+    assert (unknown.conclusion, unknown.reason) == ("not certifiable here", "mostly clock")
 
 
 @pytest.mark.parametrize(
