@@ -23,6 +23,8 @@ _LEAST_P = 1e-15
 # What a machine's level is taken to differ by is Student's with so many degrees of freedom, whose
 # standard deviation is sqrt(3): heavy tails, as it is a guess.
 _GUESS = Tails(3.0, 1 / math.sqrt(3.0))
+# However many runs a few cases have, they don't tell how heavy the tails are.
+_MOST_DEGREES = 4.0
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0
 # A case's runs differ by more than those of others where chance has that less often.
@@ -58,10 +60,12 @@ class RunShifts(NamedTuple):
     """By how much sides differ as their runs show it, (m,) each.
 
     The `shift` with its standard `error` and its `degrees` of freedom, and how many `runs` the
-    first side has; `by_runs` where these are enough. `usual` is the standard error that it is
-    taken to have at most where its own runs show no more. `kinds` has what the cases of a kind say
-    together, with their places; `apart` is by how much the second of two runs of the first side is
-    above the first, NaN where there are more or fewer.
+    first side has; `by_runs` where these are enough. `likely` and `likely_degrees` are the error
+    with what is guessed, where cases are few and their runs differ by no more than is usual, else
+    the same. `usual` is the standard error that it is taken to have at most where its own runs show
+    no more. `kinds` has what the cases of a kind say together, with their places; `apart` is by how
+    much the second of two runs of the first side is above the first, NaN where there are more or
+    fewer.
     """
 
     shift: _Values
@@ -69,13 +73,15 @@ class RunShifts(NamedTuple):
     degrees: _Values
     runs: _Values
     by_runs: NDArray[np.bool_]
+    likely: _Values
+    likely_degrees: _Values
     usual: _Values
     kinds: Sequence[tuple[NDArray[np.intp], _Kind]]
     apart: _Values
 
     def p(self, shift: _Values) -> _Values:
         """Return the two-sided p (m,) of this `shift` (m,), in place of its own."""
-        p = student(shift, self.error, self.degrees)
+        p = student(shift, self.likely, self.likely_degrees)
         for places, kind in self.kinds:
             scores = -special.ndtri(np.maximum(p[places], np.finfo(np.float64).tiny) / 2)
             p[places] = np.maximum(p[places], kind.scores.p(scores))
@@ -90,7 +96,10 @@ class RunShifts(NamedTuple):
 
     def half_interval(self) -> _Values:
         """Return half of what a shift may be with 95 % confidence though nothing changed, (m,)."""
-        half = self.error * special.stdtrit(self.degrees, (1 + LEVEL) / 2)
+        half = np.minimum(
+            self.error * special.stdtrit(self.degrees, (1 + LEVEL) / 2),
+            self.likely * special.stdtrit(self.likely_degrees, (1 + LEVEL) / 2),
+        )
         for places, kind in self.kinds:
             p = 2 * special.ndtr(-kind.scores.half(LEVEL))
             quantiles = special.stdtrit(self.degrees[places], 1 - p / 2)
@@ -142,23 +151,32 @@ def run_shifts(
     degrees = np.maximum(counts[0] - 1, 0)
     variance = np.bincount(owners[first], around**2, m) / np.maximum(degrees, 1)
     by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
+    likely = variance.copy()
+    likely_degrees = np.maximum(degrees, 1).astype(np.float64)
     kinds = []
     for number in range(int(group.max(initial=-1)) + 1):
         pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
         if len(pairs) < LEAST_CASES:
+            own = Variances(variance[pairs], degrees[pairs])
+            likely[pairs], likely_degrees[pairs] = _with_guess(own, between_runs)
             continue
         of_kind = np.isin(owners[first], pairs)
         places = np.searchsorted(pairs, owners[first][of_kind])
         kinds.append((pairs, _left_out(places, around[of_kind])))
         variance[pairs], degrees[pairs] = _lent(Variances(variance[pairs], degrees[pairs]))
+        likely[pairs], likely_degrees[pairs] = variance[pairs], degrees[pairs]
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
     error, usual = np.sqrt(variance) * farther, between_runs * farther
+    likely = np.sqrt(likely) * farther
     usual[~estimates.relative] = 0.0
     shift = means[1] - means[0]
     signs = 2 * _turns(owners[first]) - 1
     apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
     least_degrees = np.maximum(degrees, 1)
-    return RunShifts(shift, error, least_degrees, counts[0], by_runs, usual, kinds, apart)
+    by_likely = likely, likely_degrees
+    return RunShifts(
+        shift, error, least_degrees, counts[0], by_runs, *by_likely, usual, kinds, apart
+    )
 
 
 def _medians(
@@ -192,6 +210,26 @@ def _lent(variances: Variances) -> Variances:
     return Variances(
         np.where(odd, variances.variance, better.variance),
         np.where(odd, variances.degrees, better.degrees),
+    )
+
+
+def _with_guess(own: Variances, between_runs: float) -> Variances:
+    """Return the variances of a few cases with what is guessed of each, and what the others show.
+
+    The guess is that of `_GUESS`, as so many runs would show it, together with the other cases'
+    runs: the posterior of a normal level with an inverse gamma prior of its variance (Gelman et
+    al., Bayesian Data Analysis, 3rd edition 2013, section 3.3). None is less than its own, and
+    where a case's runs differ by more than is usual it stays so.
+    """
+    squares, weight = own.degrees * own.variance, _GUESS.degrees
+    guess = weight * (between_runs * _GUESS.scale) ** 2
+    prior = (guess + squares.sum() - squares) / (weight + own.degrees.sum() - own.degrees)
+    degrees = own.degrees + weight
+    posterior = (squares + weight * prior) / degrees
+    usual = own.variance <= (_CHANCE * between_runs) ** 2
+    return Variances(
+        np.maximum(np.where(usual, posterior, 0.0), own.variance),
+        np.where(usual, np.minimum(degrees, _MOST_DEGREES), own.degrees),
     )
 
 
