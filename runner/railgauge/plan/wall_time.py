@@ -33,17 +33,19 @@ _READING_SECONDS = 0.1
 _DRAIN_SECONDS = 0.2
 # A trace is fetched, unpacked and stored: more for each datagram.
 _TRACE_SECONDS, _TRACED_SECONDS = 0.1, 10e-6
-# Arrays are touched page by page, files laid out past the page cache (bytes a second).
+# Arrays are touched page by page, files laid out past the page cache (bytes a second). Somebody
+# else's program writes a file first and has it brought to the device after.
 _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6
-# What was written is brought to the device after each replication.
-_FLUSH_SECONDS = 0.25
-# Arrays that are made; the order of an array's random places takes as long as one.
-_ARRAYS = {"random": 2, "copy": 2, "scale": 2, "add": 3, "triad": 3}
+_PROGRAM_LAYOUT_RATE = 300e6
+# Arrays that are made; the order of an array's random places takes as long as two.
+_ARRAYS = {"random": 3, "copy": 2, "scale": 2, "add": 3, "triad": 3}
 # Of what is bounded by a count: a link without a known rate carries that much (bit/s), one within
-# this machine more; an answer takes that long (s). A launch that takes longer by this is guessed.
+# this machine more; a message takes a CPU that long (s), an answer that. A launch that takes longer
+# by this is guessed.
 _USUAL_RATE = 1e9
 _LOCAL_RATE = 1e10
+_MESSAGE_SECONDS = 3e-6
 _USUAL_ROUND_TRIP = 100e-6
 _SHORT_SECONDS = 1.0
 # A matrix measures so much of each pair, one after another (docs/mpi.md).
@@ -197,7 +199,8 @@ def _gap(parameters: Mapping[str, object], rate: float) -> float:
 
     bits = 8 * (number("datagram") or number("message") or number("size"))
     paced = number("rate")
-    return max(number("wait"), number("interval"), bits / (min(rate, paced) if paced else rate))
+    sent = bits / (min(rate, paced) if paced else rate)
+    return max(_MESSAGE_SECONDS, number("wait"), number("interval"), sent)
 
 
 def _preparation(engine: EngineInfo, case: Case) -> float:
@@ -206,7 +209,7 @@ def _preparation(engine: EngineInfo, case: Case) -> float:
     if engine.program is not None:
         return 0.0  # It is started anew for each replication.
     if _has_files(engine, case):
-        return _layout(case)
+        return _layout(case, _LAYOUT_RATE)
     if engine.has_effect("block", parameters):
         arrays = _ARRAYS.get(str(parameters.get("mode")), 1)
         return arrays * _threads(case) * float(parameters["block"]) / _TOUCH_RATE
@@ -217,9 +220,9 @@ def _threads(case: Case) -> float:
     return float(case.parameters.get("threads", 1))
 
 
-def _layout(case: Case) -> float:
-    """Return how long a file of each thread takes to be laid out."""
-    return _threads(case) * float(case.parameters["size"]) / _LAYOUT_RATE
+def _layout(case: Case, rate: float) -> float:
+    """Return how long a file of each thread takes to be brought to the device."""
+    return _threads(case) * float(case.parameters["size"]) / rate
 
 
 def _has_files(engine: EngineInfo, case: Case) -> bool:
@@ -229,13 +232,17 @@ def _has_files(engine: EngineInfo, case: Case) -> bool:
 def _ending(engine: EngineInfo, case: Case) -> float:
     """Return what goes with each replication beside its duration.
 
-    Files are flushed, what may be lost is awaited; somebody else's program does as described.
+    What the page cache has of files is flushed, what may be lost is awaited; somebody else's
+    program does as described.
     """
     parameters = case.parameters
+    has_files = _has_files(engine, case)
     if engine.program is not None:
-        return engine.program.overhead + (_layout(case) if _has_files(engine, case) else 0.0)
-    if _has_files(engine, case):
-        return _FLUSH_SECONDS
+        layout = _layout(case, _PROGRAM_LAYOUT_RATE) if has_files else 0.0
+        return engine.program.overhead + layout
+    if has_files:
+        cached = not parameters.get("direct", True) and "write" in str(parameters.get("mode"))
+        return _layout(case, _LAYOUT_RATE) if cached else 0.0
     if not engine.has_effect("datagram", parameters):
         return 0.0
     drains = {"stream": 1, "bidirectional": 2}.get(str(parameters.get("mode")), 0)

@@ -1,0 +1,89 @@
+"""What `railgauge check` expects of each plan that ships, and of the time left while it runs."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from railgauge.base.assets import shipped
+from railgauge.plan.cases import ExpandedTest, expand
+from railgauge.plan.catalogue import SOAK
+from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.plan.schedule import Dispatch, Schedule
+from railgauge.plan.wall_time import LaunchTimes
+from railgauge.run.amount import amounts
+from railgauge.run.stopping import spans_of
+from railgauge.run.time_left import TimeLeft
+
+RUN = 2.5  # What a run takes beside its launches.
+PAPERS = Path(__file__).parents[3] / "reports" / "papers"
+PLANS = {
+    **{path.stem: path for path in shipped("plans").values()},
+    **{name: PAPERS / f"{name}.yaml" for name in ("machine/suite", "sharcnet/udp", "sharcnet/tcp")},
+}
+SPANNING = {"nightly"}  # Waits between replications, as its rules ask for.
+# What no clock ends takes long in these: other programs, files and arrays, a number of MPI jobs.
+UNSTEADY = SPANNING | {
+    "compute-vs-network", "machine-cpu", "machine-disk", "machine-memory", "machine-network",
+    "machine/suite",
+}  # fmt: skip
+
+
+@cache
+def loaded(name: str) -> tuple[LoadedPlan, tuple[ExpandedTest, ...], tuple[Dispatch, ...]]:
+    plan = load_plan(PLANS[name])
+    tests = expand(plan)
+    schedule = Schedule(
+        tests,
+        machines={host: settings.machine for host, settings in plan.plan.hosts.items()},
+        concurrency=1,
+        seed=1,
+        interleaved=plan.plan.test_order == "interleaved",
+    )
+    return plan, tests, tuple(dispatch for each in schedule.rounds() for dispatch in each)
+
+
+def waits(plan: LoadedPlan, dispatch: Dispatch) -> float:
+    """Return what the parameters of a dispatch alone have railgauge wait for."""
+    parameters, count = dispatch.case.parameters, len(dispatch.replications)
+    engine = plan.catalogue.engine(dispatch.case.engine)
+    length = float(parameters["duration"]) if engine.is_timed(parameters) else 0.0
+    soaked = bool(parameters.get(SOAK))
+    launches = count if soaked or engine.launched_singly else 1
+    return count * length + launches * (float(parameters.get("warmup", 0)) + 2 * soaked)
+
+
+@pytest.mark.parametrize("name", sorted(PLANS.keys() - SPANNING))
+def test_a_shipped_plan_takes_the_sum_of_its_launches_parts(name: str) -> None:
+    plan, tests, dispatches = loaded(name)
+    times = LaunchTimes(plan.catalogue, plan.plan)
+    parts = 0.0
+    for dispatch in dispatches:
+        time, count = times.of(dispatch), len(dispatch.replications)
+        once = time.start + time.preparation + time.warmup + 2 * time.calibration
+        parts += count * (time.duration + time.ending) + (count if time.single else 1) * once
+    if plan.plan.concurrency == 1:
+        assert amounts(plan, tests)[1].seconds == pytest.approx(RUN + parts)
+    asked = sum(waits(plan, dispatch) for dispatch in dispatches)
+    assert asked <= parts
+
+
+@pytest.mark.parametrize("name", sorted(PLANS.keys() - UNSTEADY))
+def test_the_time_left_is_right_from_the_tenth_replication_on(name: str) -> None:
+    """Within a quarter, on a machine on which all that no clock ends takes twice the time."""
+    plan, tests, dispatches = loaded(name)
+    times = LaunchTimes(plan.catalogue, plan.plan)
+    now = 0.0
+    together = {each.test.name for each in tests if each.test.order == "sequential"}
+    left = TimeLeft(dispatches, times, together=together, spans=spans_of(tests), clock=lambda: now)
+    measured, said = 0, []
+    for dispatch in dispatches:
+        now += 2 * times.seconds(dispatch) - waits(plan, dispatch)
+        for _ in dispatch.replications:
+            left.measured(dispatch)
+        measured += len(dispatch.replications)
+        if measured >= 10:
+            said.append((now, left.seconds()))
+    assert all(abs(now - at - seconds) <= 0.25 * (now - at) + 1 for at, seconds in said)
