@@ -7,11 +7,12 @@ which test shows it, what is shown as printed, and what is left out and why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from railgauge.base.assets import shipped
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.cell_names import name_of
 from railgauge.report.paper.paper_model import PaperItem
 from railgauge.report.paper.read_paper import LoadedPaper, load_paper
 
@@ -47,7 +48,9 @@ def _paper(loaded: LoadedPaper, file: str) -> Iterator[str]:
     for item, report in zip(paper.items, loaded.reports, strict=True):
         names = [part.name for part in report.tables] + [part.name for part in report.figures]
         parts = [name for name in names if not item.parts or name in item.parts]
-        cells = (_cell(item.number), _definition(item, parts), _files(item, parts), _tests(item))
+        columns = {part.name: [name_of(cell) for cell in part.cells] for part in report.tables}
+        here = _definition(item, {name: columns.get(name, []) for name in parts})
+        cells = (_cell(item.number), here, _files(item, parts), _tests(item))
         yield f"| {' | '.join(cells)} |"
     for printed in paper.printed:
         reason = f"as printed: {_cell(printed.reason)}"
@@ -57,8 +60,14 @@ def _paper(loaded: LoadedPaper, file: str) -> Iterator[str]:
     yield ""
 
 
-def _definition(item: PaperItem, parts: list[str]) -> str:
+def _definition(item: PaperItem, columns: Mapping[str, list[str]]) -> str:
+    """Name the parts, of a table with its columns; those of the table before aren't repeated."""
     report = item.report if item.report.endswith(".yaml") else f"{item.report}.yaml"
+    parts, before = [], None
+    for name, cells in columns.items():
+        listed = f" ({'; '.join(_cell(cell) for cell in cells)})" if cells != before else ""
+        parts.append(f"{name}{listed}" if cells else name)
+        before = cells
     return f"`{report}`: {', '.join(parts)}"
 
 

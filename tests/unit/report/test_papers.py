@@ -169,6 +169,24 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
     assert "the published ones being taken for exact" in " ".join(text.split())
 
 
+def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None:
+    make("zc", None, (), tmp_path / "out")
+    shown: dict[tuple[str, str, str], list[float]] = {}
+    for line in lines_of(tmp_path / "out" / "local-networking.csv"):
+        if line["metric"] == "throughput":
+            place = line["send"], line["client_cpu"], line["server_cpu"]
+            shown.setdefault(place, []).append(float(line["median"]) / 8000)
+    # kB/s of 2.4.1 and of 2.4.1-zc
+    assert shown == {
+        ("sendfile", "", ""): [66600, 208000],
+        ("send", "", ""): [70000, 69000],
+        ("sendfile", "0", "1"): [66700, 213047],
+        ("send", "0", "1"): [68000, 66000],
+        ("sendfile", "0", "0"): [56000, 176000],
+        ("send", "0", "0"): [57000, 55000],
+    }
+
+
 def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_path: Path) -> None:
     make("sharcnet", None, (), tmp_path / "out")
     shown = {
