@@ -13,7 +13,8 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import settings
-from tests.support.own_machine import separate
+from tests.support.own_machine import keep_in_memory, separate
+from tests.support.trials import LONG
 
 T = TypeVar("T")
 
@@ -23,7 +24,6 @@ os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / "railgauge-tes
 # The same examples wherever the suite runs; other ones, and many, for nights (make test-long).
 settings.register_profile("test", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("long", deadline=None, print_blob=True, max_examples=2000)
-LONG = bool(os.environ.get("RAILGAUGE_LONG"))
 settings.load_profile("long" if LONG else "test")
 HERE = Path(__file__).parent
 # What takes longest (make test-times) begins first, then what waits; what computes fills the gaps.
@@ -70,6 +70,11 @@ def pytest_collection_finish() -> None:
 
 def pytest_unconfigure() -> None:
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders_in_memory(tmp_path_factory: pytest.TempPathFactory) -> None:
+    keep_in_memory(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 MODES = ["read", "write", "random_read", "random_write"]
 SECTOR = 512
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder on a disk: other tests' folders may stand in memory."""
+    with tempfile.TemporaryDirectory(prefix="railgauge-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import ruptures
 from numpy.typing import NDArray
+from tests.support.trials import trials
 
 from railgauge.stats.change_points import ChangePoint, change_points
 
@@ -71,8 +72,9 @@ def test_a_level_that_never_changed_has_a_point_in_at_most_five_of_a_hundred(
     draw: _Draw, n: int, series: int
 ) -> None:
     random = np.random.default_rng(n)
-    found = sum(bool(change_points(nights(n, draw, random))) for _ in range(series))
-    assert found <= 0.05 * series
+    drawn = trials(series)
+    found = sum(bool(change_points(nights(n, draw, random))) for _ in range(drawn))
+    assert found <= 0.05 * drawn
 
 
 @pytest.mark.parametrize(("n", "series"), [(60, 300), (365, 100)])
@@ -89,12 +91,13 @@ def test_nights_of_two_modes_have_one_level(n: int, series: int) -> None:
 def test_five_percent_in_sixty_nights_is_dated_within_two_nights(size: float) -> None:
     random = np.random.default_rng(11)
     near = 0
-    for _ in range(600):
+    drawn = trials(600)
+    for _ in range(drawn):
         place = int(random.integers(10, 51))
         values = nights(60, normal, random)
         values[place:] *= size
         near += any(abs(point.index - place) <= 2 for point in change_points(values))
-    assert near >= 0.95 * 600
+    assert near >= 0.95 * drawn
 
 
 def test_outlier_nights_make_no_points_and_hide_none() -> None:
@@ -126,7 +129,7 @@ def test_three_nights_in_a_row_are_a_level() -> None:
 @pytest.mark.parametrize("draw", [normal, skewed, dependent])
 def test_a_year_of_nightly_looks_at_one_level_confirms_no_point(draw: _Draw) -> None:
     found = 0
-    for seed in range(8):
+    for seed in range(trials(40)):
         values = nights(365, draw, np.random.default_rng(seed))
         for night in range(6, 366):
             points = change_points(values[max(0, night - 100) : night])
