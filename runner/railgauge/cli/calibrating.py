@@ -29,7 +29,7 @@ from railgauge.cli.options import as_json, database
 from railgauge.store import Store
 
 _ROW = "{:<30} {:>12} {:>12} {:>9} {:>9} {:>8}  {}"
-_HEADER = _ROW.format("check", "value", "truth", "error", "U (k=2)", "limit", "conclusion")
+_HEADER = _ROW.format("check", "value", "truth", "error", "U (95%)", "limit", "conclusion")
 
 
 @click.command()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from railgauge.base.certificate import Certificate, CertificateCheck
     from railgauge.store.records import StoredRun
 
-_COLUMNS = ("Engine", "Value", "Truth", "Error", "U (k = 2)", "Limit", "Conclusion", "Made on")
+_COLUMNS = ("Engine", "Value", "Truth", "Error", "U (95 %)", "Limit", "Conclusion", "Made on")
 _NO_VALUE = "–"
 
 
