@@ -37,7 +37,7 @@ _TRACE_SECONDS, _TRACED_SECONDS = 0.1, 10e-6
 # else's program writes a file first and has it brought to the device after.
 _TOUCH_RATE = 1.2e9
 _LAYOUT_RATE = 600e6
-_PROGRAM_LAYOUT_RATE = 300e6
+_PROGRAM_LAYOUT_RATE = 500e6
 # Arrays that are made; the order of an array's random places takes as long as two.
 _ARRAYS = {"random": 3, "copy": 2, "scale": 2, "add": 3, "triad": 3}
 # Of what is bounded by a count: a link without a known rate carries that much (bit/s), one within
