@@ -73,6 +73,8 @@ def check_command(where: str) -> int:
         for run in miscounted:
             click.echo(f"run {run}: `list` shows other counts than it has; `db copy` counts anew")
         without = f", {report.without:,} without a checksum" if report.without else ""
+        if report.uncovered:
+            without += f", {report.uncovered:,} without one of their traces, series and logs"
         click.echo(
             f"{store.name}: {report.replications:,} replications{without}, "
             + (f"{len(report.changed):,} changed" if report.changed else "whole")

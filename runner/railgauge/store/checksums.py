@@ -2,57 +2,76 @@
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, Table, func, select, update
 
 from railgauge.base.errors import StoreError
+from railgauge.store.copy_tables import (
+    KEYS,
+    TABLES,
+    DatabaseRow,
+    Span,
+    fetch_rows,
+    owned,
+    same_keys,
+    spans,
+)
+from railgauge.store.log_models import LOG
 from railgauge.store.models import (
     BenchCase,
     Measurement,
     Metric,
     Replication,
-    Run,
     RunCase,
     SeriesRow,
     TraceRow,
 )
 from railgauge.store.read import fetch
 from railgauge.store.traces import damaged_rows
+from railgauge.store.write import chunks
 
-_BITS = struct.Struct("<d")
 _SUMMED = (
-    select(
-        Replication.run_case_id,
-        Replication.number,
-        Replication.status,
-        Replication.started_at,
-        Replication.error_code,
-        Replication.error_message,
-        Replication.checksum,
-    )
-    .join(RunCase, RunCase.id == Replication.run_case_id)
-    .join(BenchCase, BenchCase.id == RunCase.case_id)
-    .where(RunCase.run_id == bindparam("run"), Replication.checksum.is_not(None))
-    .order_by(Replication.run_case_id, Replication.number)
+    Replication.run_case_id,
+    Replication.number,
+    Replication.status,
+    Replication.started_at,
+    Replication.error_code,
+    Replication.error_message,
+    Replication.checksum,
+    Replication.launch_id,
 )
-_VALUES = (
-    select(Measurement.run_case_id, Measurement.number, Measurement.metric_id, Measurement.value)
-    .join(RunCase, RunCase.id == Measurement.run_case_id)
-    .where(RunCase.run_id == bindparam("run"))
-)
+_BITS = struct.Struct("<d")
+# The lower half of a stored checksum is of what belongs to the replication beside its values: 0
+# says nothing of that (it was thinned, or not whole when it was copied).
+_BESIDE = 2**32 - 1
+_NOTHING = 1
+_LOG_HEAD = ("scope", "host", "phase", "started_at", "elapsed", "ticks_per_second")
+# Ids, and numbers that stand for counters' names: each database has its own.
+_OF_ONE_DATABASE = {"log_id", "counters", "run_case_id", "number"}
+_OVER_TIME: Sequence[Table] = [TABLES["trace"], TABLES["series"]]
+# Logs at once, with some hundred counters each, and traces, each of which may be large.
+_LOGS = 100
+_TRACES = 1
 # (name, unit, value)
 NamedValue = tuple[str, str, float]
+# (run case, number)
+Key = tuple[int, int]
+BESIDE = "trace, series or logs"
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedReplication:
     """A replication, or its trace or series, that isn't what was stored.
 
-    `table` says which of the three; warm-ups have negative numbers.
+    `table` says which of the three, or BESIDE where its traces, series and logs aren't those that
+    were stored with it; warm-ups have negative numbers.
     """
 
     run: int
@@ -71,11 +90,15 @@ class ChangedReplication:
 
 @dataclass(frozen=True, slots=True)
 class ChecksumReport:
-    """How many replications were looked at, how many had no checksum, which ones have changed."""
+    """How many replications were looked at, how many had no checksum, which ones have changed.
+
+    `uncovered` have traces, series or logs, and a checksum that is not of these.
+    """
 
     replications: int
     without: int
     changed: tuple[ChangedReplication, ...]
+    uncovered: int = 0
 
 
 def checksum(
@@ -99,28 +122,51 @@ def checksum(
     return int.from_bytes(digest.digest(), "little", signed=True)
 
 
+def alone(own: int) -> int:
+    """Return the checksum to store for a replication that has neither traces nor logs."""
+    return own & ~_BESIDE | _NOTHING
+
+
+def unsaid(own: int) -> int:
+    """Return the checksum without its part on traces, series and logs."""
+    return own & ~_BESIDE
+
+
+def seal(connection: Connection, launch_id: int | None, keys: Iterable[Key]) -> None:
+    """Have the checksums of replications cover their traces, series and logs, as stored now."""
+    for chunk in chunks(keys, KEYS):
+        condition = same_keys((Replication.run_case_id, Replication.number), chunk)
+        columns = (Replication.run_case_id, Replication.number, Replication.checksum)
+        beside = _beside(connection, dict.fromkeys(chunk, launch_id))
+        for run_case, number, own in connection.execute(select(*columns).where(condition)).all():
+            connection.execute(
+                update(Replication)
+                .where(Replication.run_case_id == run_case, Replication.number == number)
+                .values(checksum=unsaid(own) | beside.get((run_case, number), _NOTHING))
+            )
+
+
 def check_checksums(connection: Connection) -> ChecksumReport:
     """Compare each replication with its checksum; some 3 µs for each value.
 
     Then each trace and each series with its own.
     """
     total, without = _counts(connection)
-    changed = (*_changed(connection), *_changed_traces(connection))
-    return ChecksumReport(total, without, changed)
+    uncovered: list[Key] = []
+    changed = tuple(_changed(connection, uncovered))
+    return ChecksumReport(total, without, changed, len(uncovered))
 
 
 def refuse_changed(connection: Connection, database: str, most: int | None = None) -> None:
-    """Raise StoreError if a replication, its trace or its series has changed.
+    """Raise StoreError if a replication, its trace, its series or its logs have changed.
 
-    With `most` traces and series are left out, and where there are more values don't look.
+    With `most` only values are looked at, and where there are more of them nothing is.
     """
     if most is not None:
         values = select(Measurement.number).limit(most + 1).subquery()
         if connection.execute(select(func.count()).select_from(values)).scalar_one() > most:
             return
-    changed = list(_changed(connection))
-    if most is None:
-        changed += _changed_traces(connection)
+    changed = list(_changed(connection, None if most is not None else []))
     if changed:
         raise StoreError(
             f"the database {database} has {len(changed):,} replications that are not what was "
@@ -136,49 +182,124 @@ def _counts(connection: Connection) -> tuple[int, int]:
     return total, total - summed
 
 
-def _changed(connection: Connection) -> Iterator[ChangedReplication]:
-    names = {
+def _changed(connection: Connection, uncovered: list[Key] | None) -> Iterator[ChangedReplication]:
+    """Yield what has changed; with `uncovered`, a list to add to, also of what isn't values."""
+    metrics = {
         key: (name, unit)
         for key, name, unit in fetch(connection, select(Metric.id, Metric.name, Metric.unit))
     }
-    for run in connection.scalars(select(Run.id).order_by(Run.id)).all():
-        run_cases = {
-            key: (test, case_key, link)
-            for key, test, case_key, link in connection.execute(
-                select(RunCase.id, RunCase.test, BenchCase.key, BenchCase.link)
-                .join(BenchCase, BenchCase.id == RunCase.case_id)
-                .where(RunCase.run_id == run)
-            )
-        }
-        values = _values(connection, run)
-        for run_case, number, status, started_at, code, message, stored in fetch(
-            connection, _SUMMED, run=run
-        ):
-            named = [
-                (*names.get(metric, ("", "")), value)
-                for metric, value in values.get((run_case, number), ())
-            ]
-            # What a column of numbers can't hold, a damaged one may.
-            if not all(isinstance(value, float | int) for *_, value in named) or (
-                stored != checksum(number, status, started_at, (code, message), named)
-            ):
-                yield ChangedReplication(run, *run_cases[run_case], run_case, number)
+    damaged: set[Key] = set()
+    for table in (TraceRow, SeriesRow) if uncovered is not None else ():
+        for key in damaged_rows(connection, table):
+            damaged.add(key)
+            yield _named(connection, key, table.__tablename__)
+    for span in spans(connection):
+        values = _values(connection, span, metrics)
+        query = select(*_SUMMED).where(span.of(TABLES["replication"])).order_by(*_SUMMED[:2])
+        rows = connection.execute(query).all()
+        beside: Mapping[Key, int] | None = None
+        if uncovered is not None:
+            beside = _beside(connection, {(row[0], row[1]): row.launch_id for row in rows})
+        for run_case, number, status, started_at, code, message, stored, _ in rows:
+            key = run_case, number
+            own = checksum(number, status, started_at, (code, message), values.pop(key, []))
+            actual = None if beside is None or key in damaged else beside.get(key, _NOTHING)
+            if part := _changed_part(stored, own, actual):
+                yield _named(connection, key, part)
+            elif uncovered is not None and beside and key in beside and not _covers(stored, own):
+                uncovered.append(key)
 
 
-def _changed_traces(connection: Connection) -> Iterator[ChangedReplication]:
-    for table in (TraceRow, SeriesRow):
-        for run_case, number in damaged_rows(connection, table):
-            query = (
-                select(RunCase.run_id, RunCase.test, BenchCase.key, BenchCase.link)
-                .join(BenchCase, BenchCase.id == RunCase.case_id)
-                .where(RunCase.id == run_case)
-            )
-            names = connection.execute(query).one()
-            yield ChangedReplication(*names, run_case, number, table.__tablename__)
+def _covers(stored: int | None, own: int) -> bool:
+    """Return whether a checksum is of traces, series and logs, too: an older railgauge's isn't."""
+    return stored is not None and stored != own and stored & _BESIDE != 0
 
 
-def _values(connection: Connection, run: int) -> dict[tuple[int, int], list[tuple[int, float]]]:
-    values: dict[tuple[int, int], list[tuple[int, float]]] = {}
-    for run_case, number, metric, value in fetch(connection, _VALUES, run=run):
-        values.setdefault((run_case, number), []).append((metric, value))
+def _changed_part(stored: int | None, own: int, actual: int | None) -> str:
+    """Return the table that isn't what was stored, BESIDE or "" for none.
+
+    `own` is the checksum of what stands there, `actual` its lower half, None if that isn't asked.
+    """
+    if stored is None or stored == own:
+        return ""
+    # Not even a number may a damaged one be.
+    if not isinstance(stored, int) or unsaid(stored) != unsaid(own):
+        return Replication.__tablename__
+    is_other = _covers(stored, own) and actual not in (None, stored & _BESIDE)
+    return BESIDE if is_other else ""
+
+
+def _named(connection: Connection, key: Key, table: str) -> ChangedReplication:
+    query = (
+        select(RunCase.run_id, RunCase.test, BenchCase.key, BenchCase.link)
+        .join(BenchCase, BenchCase.id == RunCase.case_id)
+        .where(RunCase.id == key[0])
+    )
+    return ChangedReplication(*connection.execute(query).one(), *key, table)
+
+
+def _values(
+    connection: Connection, span: Span, metrics: Mapping[int, tuple[str, str]]
+) -> dict[Key, list[NamedValue]]:
+    """Return the span's values by replication; what is none, as a damaged file may hold, is NaN."""
+    values: dict[Key, list[NamedValue]] = {}
+    columns = (Measurement.run_case_id, Measurement.number, Measurement.metric_id)
+    query = select(*columns, Measurement.value).where(span.of(TABLES["value"]))
+    # All of them, so that a large case's numbers are looked up and not searched for.
+    query = query.where(Measurement.metric_id.in_(list(metrics)))
+    for run_case, number, metric, value in fetch(connection, query):
+        number_or_nan = value if isinstance(value, float | int) else math.nan
+        values.setdefault((run_case, number), []).append((*metrics[metric], number_or_nan))
     return values
+
+
+def _beside(connection: Connection, launches: Mapping[Key, int | None]) -> dict[Key, int]:
+    """Return 32 bits on what these replications (with their launches) have beside their values.
+
+    Never 0; those that have nothing are left out. The same in each database.
+    """
+    sums: Counter[Key] = Counter()
+    tables = [
+        table for table in _OVER_TIME if connection.execute(select(table.c.number).limit(1)).first()
+    ]
+    for keys in chunks(launches, KEYS):
+        for table in tables:
+            query = select(table).where(same_keys((table.c.run_case_id, table.c.number), keys))
+            for row in chain.from_iterable(fetch_rows(connection, query, _TRACES)):
+                sums[row.run_case_id, row.number] += _digest([_text(table, row)])
+        pairs: dict[tuple[int, int], list[Key]] = {}
+        for key in keys:
+            if (launch := launches[key]) is not None:
+                pairs.setdefault((launch, key[1]), []).append(key)
+        for pair, log in _log_digests(connection, list(pairs)):
+            for key in pairs[pair]:
+                sums[key] += log
+    return {key: total % (_BESIDE - 1) + 2 for key, total in sums.items()}
+
+
+def _log_digests(connection: Connection, pairs: list[tuple[int, int]]) -> Iterator[tuple[Key, int]]:
+    """Yield the (launch, number) of each log of these, and its digest."""
+    if not pairs:
+        return
+    query = select(LOG).where(same_keys((LOG.c.launch_id, LOG.c.number), pairs))
+    for logs in list(fetch_rows(connection, query, _LOGS)):
+        texts = {row.id: [repr([getattr(row, name) for name in _LOG_HEAD])] for row in logs}
+        for table in owned("log"):
+            for rows in fetch_rows(connection, select(table).where(table.c.log_id.in_(texts))):
+                for row in rows:
+                    texts[row.log_id].append(_text(table, row))
+        for row in logs:
+            yield (row.launch_id, row.number), _digest(texts[row.id])
+
+
+def _text(table: Table, row: DatabaseRow) -> str:
+    """Return a row's contents, whatever its database numbers."""
+    stored = [row._mapping[name] for name in sorted({*table.columns.keys()} - _OF_ONE_DATABASE)]
+    return f"{table.name} {stored}"
+
+
+def _digest(texts: Iterable[str]) -> int:
+    digest = blake2b(digest_size=4)
+    for text in sorted(texts):
+        digest.update(text.encode())
+    return int.from_bytes(digest.digest(), "little")

@@ -21,7 +21,7 @@ from railgauge.store.baselines import store_baseline, stored_baselines, take_tur
 from railgauge.store.certificates import stored_certificates
 from railgauge.store.checksums import check_checksums
 from railgauge.store.copy_logs import LogCopier
-from railgauge.store.copy_replications import ReplicationCopier, spans
+from railgauge.store.copy_replications import ReplicationCopier
 from railgauge.store.copy_tables import (
     KEYS,
     ROWS,
@@ -32,6 +32,7 @@ from railgauge.store.copy_tables import (
     fetch_rows,
     owned,
     same_keys,
+    spans,
 )
 from railgauge.store.counts import COUNT_COLUMNS, forget_counts, store_counts
 from railgauge.store.explain import explained

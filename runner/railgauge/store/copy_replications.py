@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
+from sqlalchemy import Connection, Table, select
 
+from railgauge.store.checksums import BESIDE, unsaid
 from railgauge.store.copy_logs import LogCopier, copy_launches
 from railgauge.store.copy_tables import (
     KEYS,
     TABLES,
     DatabaseRow,
+    Span,
     Translator,
     Values,
     fetch_rows,
@@ -22,103 +24,19 @@ from railgauge.store.models import (
     BenchCase,
     LossRun,
     Measurement,
-    Replication,
     RunCase,
+    SeriesRow,
     TraceRow,
 )
 from railgauge.store.write import chunks, insert_rows
 
 _REPLICATION = TABLES["replication"]
 _VALUE = TABLES["value"]
-# What one transaction takes: so many cases, replications and bytes of traces.
-_CASES = 500
-_MOST = 2_000
-_BYTES = 2**26
+# What of a replication may have changed without its values.
+_PARTS = (TraceRow.__tablename__, SeriesRow.__tablename__, BESIDE)
 # Rows of a trace's table at once, each of which may be large.
 _TRACES = 1
 Key = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Cases of a run (ids), and of a single one perhaps only these numbers of replications."""
-
-    cases: tuple[int, ...]
-    first: int = -(2**31)
-    last: int = 2**31 - 1
-
-    def of(self, table: Table, cases: Mapping[int, int] | None = None) -> ColumnElement[bool]:
-        """Return the condition for such rows; with `cases` by the other database's ids."""
-        ids = self.cases if cases is None else tuple(cases[number] for number in self.cases)
-        return and_(table.c.run_case_id.in_(ids), table.c.number.between(self.first, self.last))
-
-
-def spans(old: Connection, run_id: int) -> Iterator[Span]:
-    """Yield the run's replications in parts that memory and a transaction can hold."""
-    last = 0
-    while True:
-        query = select(RunCase.id).where(RunCase.run_id == run_id, RunCase.id > last)
-        cases = list(old.execute(query.order_by(RunCase.id).limit(_CASES)).scalars())
-        if not cases:
-            return
-        last = cases[-1]
-        yield from _spans_of(old, cases)
-
-
-def _spans_of(old: Connection, cases: Sequence[int]) -> Iterator[Span]:
-    sizes = (
-        _sized(select(Replication.run_case_id, func.count(), _bytes()), cases)
-        .group_by(Replication.run_case_id)
-        .order_by(Replication.run_case_id)
-    )
-    small: list[int] = []
-    count = size = 0
-    for case, replications, byte_count in old.execute(sizes).all():
-        large = replications > _MOST or byte_count > _BYTES
-        if small and (large or count + replications > _MOST or size + byte_count > _BYTES):
-            yield Span(tuple(small))
-            small, count, size = [], 0, 0
-        if large:
-            yield from _parts(old, case)
-        else:
-            small.append(case)
-            count += replications
-            size += byte_count
-    if small:
-        yield Span(tuple(small))
-
-
-def _parts(old: Connection, case: int) -> Iterator[Span]:
-    """Yield a large case's replications, some at once."""
-    query = _sized(select(Replication.number, func.coalesce(func.length(TraceRow.data), 0)), [case])
-    first: int | None = None
-    last = count = size = 0
-    for number, byte_count in old.execute(query.order_by(Replication.number)).all():
-        if first is not None and (count == _MOST or size + byte_count > _BYTES):
-            yield Span((case,), first, last)
-            first, count, size = None, 0, 0
-        first = number if first is None else first
-        last = number
-        count += 1
-        size += byte_count
-    if first is not None:
-        yield Span((case,), first, last)
-
-
-def _bytes() -> ColumnElement[int]:
-    return func.coalesce(func.sum(func.length(TraceRow.data)), 0)
-
-
-def _sized(query: Any, cases: Sequence[int]) -> Any:
-    return (
-        query.select_from(Replication)
-        .outerjoin(
-            TraceRow,
-            (TraceRow.run_case_id == Replication.run_case_id)
-            & (TraceRow.number == Replication.number),
-        )
-        .where(Replication.run_case_id.in_(cases))
-    )
 
 
 @dataclass(slots=True)
@@ -172,7 +90,12 @@ class ReplicationCopier:
         launches = self._launches(new, {launch for launch, _ in pairs}, cases)
         self.logs.copy_of_launches(new, pairs, launches)
         ids = {"run_case": cases, "launch": launches}
-        insert_rows(new, _REPLICATION, self.translator.rows(new, _REPLICATION, missing, ids))
+        replications = self.translator.rows(new, _REPLICATION, missing, ids)
+        for row, target_row in zip(missing, replications, strict=True):
+            key = row.run_case_id, row.number
+            if any((name, *key) in self.left_out for name in _PARTS) and row.checksum is not None:
+                target_row["checksum"] = unsaid(row.checksum)
+        insert_rows(new, _REPLICATION, replications)
         keys = {(row.run_case_id, row.number) for row in missing}
         target_keys = {(cases[case], number) for case, number in keys}
         insert_rows(

@@ -7,7 +7,9 @@ to the others in a way that isn't known here, is listed by `unknown_tables`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -18,13 +20,15 @@ from sqlalchemy import (
     Select,
     Table,
     UniqueConstraint,
+    and_,
+    func,
     select,
     tuple_,
 )
 
 # The tables of logs are among the metadata's only once they're imported.
 from railgauge.store.log_models import LOG_TABLES
-from railgauge.store.models import Base
+from railgauge.store.models import Base, Replication, RunCase, TraceRow
 from railgauge.store.write import chunks, insert_missing, plain_text
 
 Values = dict[str, Any]
@@ -48,6 +52,10 @@ OWN = (
     "certificate",
     "certificate_check",
 )
+# What one transaction takes: so many cases, replications and bytes of traces.
+_CASES = 500
+_MOST = 2_000
+_BYTES = 2**26
 # Rows at once: in memory, and in a list that a query is given.
 ROWS = 10_000
 KEYS = 500
@@ -108,6 +116,91 @@ def fetch_rows(
     """Yield the query's rows, `most` at once, of which no more are in memory."""
     result = connection.execute(query, execution_options={"yield_per": most})
     yield from result.partitions()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Cases of a run (ids), and of a single one perhaps only these numbers of replications."""
+
+    cases: tuple[int, ...]
+    first: int = -(2**31)
+    last: int = 2**31 - 1
+
+    def of(self, table: Table, cases: Mapping[int, int] | None = None) -> ColumnElement[bool]:
+        """Return the condition for such rows; with `cases` by the other database's ids."""
+        ids = self.cases if cases is None else tuple(cases[number] for number in self.cases)
+        return and_(table.c.run_case_id.in_(ids), table.c.number.between(self.first, self.last))
+
+
+def spans(old: Connection, run_id: int | None = None) -> Iterator[Span]:
+    """Yield the run's replications, or all, in parts that memory and a transaction can hold."""
+    last = 0
+    while True:
+        query = select(RunCase.id).where(RunCase.id > last)
+        if run_id is not None:
+            query = query.where(RunCase.run_id == run_id)
+        cases = list(old.execute(query.order_by(RunCase.id).limit(_CASES)).scalars())
+        if not cases:
+            return
+        last = cases[-1]
+        yield from _spans_of(old, cases)
+
+
+def _spans_of(old: Connection, cases: Sequence[int]) -> Iterator[Span]:
+    sizes = (
+        _sized(select(Replication.run_case_id, func.count(), _bytes()), cases)
+        .group_by(Replication.run_case_id)
+        .order_by(Replication.run_case_id)
+    )
+    small: list[int] = []
+    count = size = 0
+    for case, replications, byte_count in old.execute(sizes).all():
+        large = replications > _MOST or byte_count > _BYTES
+        if small and (large or count + replications > _MOST or size + byte_count > _BYTES):
+            yield Span(tuple(small))
+            small, count, size = [], 0, 0
+        if large:
+            yield from _parts(old, case)
+        else:
+            small.append(case)
+            count += replications
+            size += byte_count
+    if small:
+        yield Span(tuple(small))
+
+
+def _parts(old: Connection, case: int) -> Iterator[Span]:
+    """Yield a large case's replications, some at once."""
+    length = func.coalesce(func.length(TraceRow.data), 0)
+    query = _sized(select(Replication.number, length), [case]).order_by(Replication.number)
+    first: int | None = None
+    last = count = size = 0
+    for number, byte_count in chain.from_iterable(fetch_rows(old, query)):
+        if first is not None and (count == _MOST or size + byte_count > _BYTES):
+            yield Span((case,), first, last)
+            first, count, size = None, 0, 0
+        first = number if first is None else first
+        last = number
+        count += 1
+        size += byte_count
+    if first is not None:
+        yield Span((case,), first, last)
+
+
+def _bytes() -> ColumnElement[int]:
+    return func.coalesce(func.sum(func.length(TraceRow.data)), 0)
+
+
+def _sized(query: Any, cases: Sequence[int]) -> Any:
+    return (
+        query.select_from(Replication)
+        .outerjoin(
+            TraceRow,
+            (TraceRow.run_case_id == Replication.run_case_id)
+            & (TraceRow.number == Replication.number),
+        )
+        .where(Replication.run_case_id.in_(cases))
+    )
 
 
 def same_keys(

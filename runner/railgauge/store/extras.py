@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from railgauge.store import log_models as tables
 from railgauge.store import outcomes, traces
+from railgauge.store.checksums import seal
 from railgauge.store.log_columns import PORT
 from railgauge.store.log_rows import PreparedLog, prepare, storable
 from railgauge.store.log_write import LogGroup, Numbers, insert_logs
@@ -98,6 +99,8 @@ def insert_all(
         if outcome.ports:
             ports[number, id(outcome.ports)] = number, outcome.ports
     insert_logs(connection, run.id, launch_id, logs.values(), numbers)
+    if prepared.traces or logs:
+        seal(connection, launch_id, keys)
     _insert_ports(connection, run.id, launch_id, ports.values())
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from sqlalchemy import Connection, func, select
 
 from railgauge.base.errors import StoreError
-from railgauge.store.checksums import checksum
+from railgauge.store.checksums import alone, checksum
 from railgauge.store.models import Base, LaunchRow, Measurement, PublishedValueRow, Replication
 from railgauge.store.records import Launch, Outcome
 from railgauge.store.write import (
@@ -122,8 +122,8 @@ def _replication(
         "started_at": started_at,
         "error_code": error_code,
         "error_message": error_message,
-        "checksum": checksum(
-            number, outcome.status, started_at, (error_code, error_message), named
+        "checksum": alone(
+            checksum(number, outcome.status, started_at, (error_code, error_message), named)
         ),
     }
 

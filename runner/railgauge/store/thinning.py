@@ -8,11 +8,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, and_, delete, func, literal, or_, select, text
+from sqlalchemy import (
+    Connection,
+    Select,
+    Table,
+    and_,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    text,
+    update,
+)
 
+from railgauge.store.checksums import unsaid
 from railgauge.store.copy_tables import TABLES, owned
 from railgauge.store.log_models import LOG, PORT_COUNTER_LOG, PORT_LOG
-from railgauge.store.models import BaselineRun, LaunchRow, Run, RunCase
+from railgauge.store.models import BaselineRun, LaunchRow, Replication, Run, RunCase
 from railgauge.store.store import Store
 from railgauge.store.write import chunks
 
@@ -104,6 +117,7 @@ def thin(store: Store, runs: Iterable[int]) -> None:
         with store.claim(run):
             with store.reading() as connection:
                 logs = list(connection.scalars(_logs_of(run)))
+            store.transact(partial(_unsay, run=run))
             for log_ids in chunks(logs, _LOGS):
                 store.transact(partial(_delete_logs, log_ids=log_ids))
             store.transact(partial(_delete_rest, run=run))
@@ -117,6 +131,15 @@ def _logs_of(run: int) -> Select[*tuple[Any, ...]]:
     # By both indexes; the run's number alone would read all logs.
     idle = and_(LOG.c.run_id == run, LOG.c.launch_id.is_(None))
     return select(LOG.c.id).where(or_(LOG.c.launch_id.in_(_launches_of(run)), idle))
+
+
+def _unsay(connection: Connection, run: int) -> None:
+    """Have no checksum speak of what goes, before it goes."""
+    cases = select(RunCase.id).where(RunCase.run_id == run)
+    own = Replication.checksum.op("&")(unsaid(-1))
+    connection.execute(
+        update(Replication).where(Replication.run_case_id.in_(cases)).values(checksum=own)
+    )
 
 
 def _delete_logs(connection: Connection, log_ids: list[int]) -> None:

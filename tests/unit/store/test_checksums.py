@@ -10,13 +10,23 @@ from pathlib import Path
 import pytest
 from tests.support.copy_samples import fill
 from tests.support.series_samples import tcp_series
-from tests.support.store_samples import LAUNCH, METRICS, RUN, case, lossy, measured, planned
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    RUN,
+    case,
+    lossy,
+    measured,
+    planned,
+    system_log,
+)
 
 from railgauge.base.errors import StoreError
 from railgauge.base.intervals import encode
 from railgauge.store import Store
-from railgauge.store.checksums import checksum
+from railgauge.store.checksums import BESIDE, checksum
 from railgauge.store.copy import copy
+from railgauge.store.copy_tables import owned
 
 CHANGES = {
     "a value": "UPDATE value SET value = value * 1.0000000000000002 WHERE number = 2",
@@ -41,6 +51,28 @@ TRACE_CHANGES = {
 }
 
 
+# Of the second replication, which has a trace and, as the first, a log.
+BESIDE_CHANGES = {
+    "a deleted trace": ({2}, "DELETE FROM loss_run; DELETE FROM trace"),
+    "a moved trace": (
+        {1, 2},
+        "PRAGMA defer_foreign_keys = 1; UPDATE trace SET number = 1;"
+        " UPDATE loss_run SET number = 1",
+    ),
+    "a deleted series": ({3}, "DELETE FROM series"),
+    "a moved series": ({1, 3}, "UPDATE series SET number = 1"),
+    "a deleted log": (
+        {2},
+        "; ".join(f"DELETE FROM {table.name} WHERE log_id = 2" for table in owned("log"))
+        + "; DELETE FROM log WHERE id = 2",
+    ),
+    "a moved log": ({2, 3}, "UPDATE log SET number = 3 WHERE id = 2"),
+    "a log's counter": ({2}, "UPDATE interface_log SET rx_bytes = rx_bytes + 1 WHERE log_id = 2"),
+    "a log's time": ({1}, "UPDATE log SET elapsed = elapsed * 2 WHERE id = 1"),
+    "swapped logs": ({1, 2}, "UPDATE log SET number = -number; UPDATE log SET number = 3 + number"),
+}
+
+
 def flipped(data: bytes) -> bytes:
     middle = len(data) // 2
     return data[:middle] + bytes([data[middle] ^ 4]) + data[middle + 1 :]
@@ -49,8 +81,7 @@ def flipped(data: bytes) -> bytes:
 def change(path: Path, statement: str) -> None:
     connection = sqlite3.connect(path)
     connection.create_function("flipped", 1, flipped)
-    with connection:
-        connection.execute(statement)
+    connection.executescript(f"BEGIN; {statement}; COMMIT")
     connection.close()
 
 
@@ -61,6 +92,8 @@ def path(tmp_path: Path) -> Path:
         run = store.begin_run(RUN, planned(case(), replications=3), METRICS)
         for number, trace in ((1, b""), (2, lossy(2).trace), (3, encode(tcp_series()))):
             outcome = replace(measured(number, 1e9 / 3 * number), trace=trace)
+            if number < 3:
+                outcome = replace(outcome, logs=(system_log("n1", elapsed=float(number)),))
             store.add(run, "stream", case().key, outcome, LAUNCH)
     return path
 
@@ -110,6 +143,57 @@ def test_a_trace_or_series_that_changed_is_named_and_its_replication_stays(
             (0, 1) if table == "trace" else (1, 0)
         )
         assert target.checksums().changed == ()
+
+
+@pytest.mark.parametrize("what", BESIDE_CHANGES)
+def test_what_stands_beside_the_values_is_named_and_they_stay(
+    path: Path, tmp_path: Path, what: str
+) -> None:
+    numbers, statement = BESIDE_CHANGES[what]
+    change(path, statement)
+    with (
+        Store.open(str(path)) as source,
+        Store.open(str(tmp_path / "target.db")) as target,
+    ):
+        changed = source.checksums().changed
+        assert {each.number for each in changed} == numbers
+        assert {each.table for each in changed} == {BESIDE}
+        with pytest.raises(StoreError, match=f"its {BESIDE}: "):
+            source.check()
+        copied = copy(source, target)
+        assert copied.differences == [
+            f"{each} isn't what was stored, and is left out" for each in changed
+        ]
+        assert copied.replications == 3
+        assert target.checksums().changed == ()
+
+
+def test_an_older_checksum_is_of_the_values_alone(path: Path) -> None:
+    with Store.open(str(path)) as store:
+        assert store.checksums().uncovered == 0
+    connection = sqlite3.connect(path)
+    for number, started_at in connection.execute(
+        "SELECT number, started_at FROM replication"
+    ).fetchall():
+        values = [
+            (name, unit, stored)
+            for name, unit, stored in connection.execute(
+                "SELECT name, unit, value FROM value JOIN metric ON metric_id = metric.id"
+                " WHERE number = ?",
+                (number,),
+            )
+        ]
+        old = checksum(number, "ok", started_at, (None, None), values)
+        connection.execute("UPDATE replication SET checksum = ? WHERE number = ?", (old, number))
+    connection.commit()
+    connection.close()
+    change(path, BESIDE_CHANGES["a deleted trace"][1])
+    with Store.open(str(path)) as store:
+        report = store.checksums()
+        assert (report.without, report.changed, report.uncovered) == (0, (), 3)
+    change(path, CHANGES["a value"])
+    with Store.open(str(path), check=False) as store:
+        assert [each.number for each in store.checksums().changed] == [2]
 
 
 def test_each_database_has_the_same_checksums(tmp_path: Path, where: str) -> None:
