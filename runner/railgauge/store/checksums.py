@@ -142,7 +142,7 @@ def seal(connection: Connection, launch_id: int | None, keys: Iterable[Key]) -> 
             connection.execute(
                 update(Replication)
                 .where(Replication.run_case_id == run_case, Replication.number == number)
-                .values(checksum=unsaid(own) | beside.get((run_case, number), _NOTHING))
+                .values(checksum=unsaid(own or 0) | beside.get((run_case, number), _NOTHING))
             )
 
 

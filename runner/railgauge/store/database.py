@@ -77,7 +77,7 @@ class Database:
                 with opened.reading() as connection:
                     if not is_large(connection):
                         refuse_changed(connection, name, _COMPARED)
-        except RailgaugeError:
+        except BaseException:
             opened.close()
             raise
         return opened

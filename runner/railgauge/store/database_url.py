@@ -7,6 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -18,6 +19,37 @@ from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 # How long a server may take to answer, in seconds.
 _CONNECT_SECONDS = 10
 _MAGIC = b"SQLite format 3\0"
+
+
+class _File(sqlite3.Connection):
+    """A connection that ends its cursors when it's closed.
+
+    SQLite keeps the file open, with its -wal and -shm, while a statement is in the middle: that of
+    a reader that was stopped, for as long as anything refers to it.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
+        self._is_open = True
+
+    def cursor(self, *args: Any, **options: Any) -> Any:
+        """See sqlite3.Connection.cursor."""
+        cursor = super().cursor(*args, **options)
+        self._cursors.add(cursor)
+        return cursor
+
+    def close(self) -> None:
+        """See sqlite3.Connection.close."""
+        while self._cursors:
+            self._cursors.pop().close()
+        self._is_open = False
+        super().close()
+
+    def rollback(self) -> None:
+        """See sqlite3.Connection.rollback; nothing to do for what SQLAlchemy collects later."""
+        if self._is_open:
+            super().rollback()
 
 
 def connect(where: str, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> tuple[Engine, str]:
@@ -77,13 +109,24 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
         raise StoreError(f"the database {name} {NOT_WRITABLE}")
     uri = path.absolute().as_uri() + (_read_only_query(path) if read_only else "")
 
+    connections: WeakSet[_File] = WeakSet()
+
     def open_file() -> sqlite3.Connection:
-        connection = sqlite3.connect(uri, uri=True, timeout=busy_seconds, isolation_level=None)
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=busy_seconds, isolation_level=None, factory=_File
+        )
+        connections.add(connection)
         _configure(connection, read_only, busy_seconds)
         return connection
 
+    def close_files(_: Engine) -> None:
+        # Also one that was in use when a signal came: the pool doesn't have that.
+        while connections:
+            connections.pop().close()
+
     engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool, pool_size=1)
     event.listen(engine, "begin", _begin)
+    event.listen(engine, "engine_disposed", close_files)
     return engine, name
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from railgauge.store.checksums import unsaid
 from railgauge.store.copy_tables import TABLES, owned
-from railgauge.store.log_models import LOG, PORT_COUNTER_LOG, PORT_LOG
+from railgauge.store.log_models import LABEL, LABEL_SET, LOG, PORT_COUNTER_LOG, PORT_LOG
 from railgauge.store.models import BaselineRun, LaunchRow, Replication, Run, RunCase
 from railgauge.store.store import Store
 from railgauge.store.write import chunks
@@ -121,6 +121,7 @@ def thin(store: Store, runs: Iterable[int]) -> None:
             for log_ids in chunks(logs, _LOGS):
                 store.transact(partial(_delete_logs, log_ids=log_ids))
             store.transact(partial(_delete_rest, run=run))
+    store.transact(_delete_label_sets)
 
 
 def _launches_of(run: int) -> Select[*tuple[Any, ...]]:
@@ -154,6 +155,16 @@ def _delete_rest(connection: Connection, run: int) -> None:
     cases = select(RunCase.id).where(RunCase.run_id == run)
     for table in (TABLES["loss_run"], *_TRACES):
         connection.execute(delete(table).where(table.c.run_case_id.in_(cases)))
+
+
+def _delete_label_sets(connection: Connection) -> None:
+    """Delete what no log is labelled with any more."""
+    # On a server a run might just have looked one up that it stores a log with.
+    if connection.dialect.name != "sqlite":
+        return
+    used = select(LOG.c.label_set_id).where(LOG.c.label_set_id.is_not(None))
+    for table, column in ((LABEL, LABEL.c.label_set_id), (LABEL_SET, LABEL_SET.c.id)):
+        connection.execute(delete(table).where(column.not_in(used)))
 
 
 def give_back(store: Store) -> tuple[int, int]:

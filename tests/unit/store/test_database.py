@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sqlite3
@@ -14,13 +15,16 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
+from tests.support.copy_samples import stored_links
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
 from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
+from railgauge.store.database_url import connect
 from railgauge.store.migrate import VERSION_TABLE, revisions
-from railgauge.store.models import Base
+from railgauge.store.models import Base, Measurement
+from railgauge.store.read import fetch
 
 WRITER = """
 import sys
@@ -339,3 +343,20 @@ def test_the_view_needs_nothing_but_sqlite(path: Path) -> None:
         size = "SELECT json_extract(parameters, '$.datagram') FROM measurement LIMIT 1"
         assert connection.execute(size).fetchone() == (1460,)
         connection.close()
+
+
+def test_closing_leaves_no_file_though_a_reader_was_stopped_in_the_middle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(str(tmp_path / "a.db")) as store:
+        stored_links(store)
+    engine, _ = connect(str(tmp_path / "a.db"), create=False)
+    connection = engine.connect()
+    values = iter(fetch(connection, select(Measurement.value)))
+    next(values)
+    engine.dispose()
+    assert [file.name for file in tmp_path.iterdir()] == ["a.db"]
+    # They refer to the statement until here.
+    del values, connection
+    gc.collect()
+    assert capsys.readouterr().err == ""
