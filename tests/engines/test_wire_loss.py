@@ -218,3 +218,22 @@ def test_rail_udp_reports_the_very_losses_that_the_wire_lists(
     assert reported == [_runs(numbers) for numbers in listed]
     assert [m["lost_packets"] for m in done.metrics] == [len(numbers) for numbers in listed]
     assert counts["lost"] == len(drops)
+
+
+@pytest.mark.parametrize("direction", ["left-to-right", "right-to-left"])
+def test_round_trips_that_the_wire_loses_are_counted_lost(
+    engines, lab: Lab, direction: str
+) -> None:
+    """The 5th, 6th and 11th that come to the wire; blocked calls are woken up for each."""
+    options = ("--loss=list:5,6,11", "--loss-of=udp", "--direction", direction)
+    inside = ("ip", "netns", "exec")
+    with lab.joined(*options) as relay:
+        server = engines.server("udp", prefix=(*inside, lab.right))
+        trips = ("--mode=latency", "--count=20", "--replications=1")
+        argv = engines.argv("udp", "client", RIGHT, "--json", f"--port={server.port}", *trips)
+        done = engines.start_other(*inside, lab.left, *argv).finish()
+        counts = relay.finish()[direction.replace("-", "_")]
+    (m,) = done.metrics
+    assert counts["lost"] == 3
+    assert (m["round_trips"], m["lost_packets"]) == (17, 3)
+    assert m["client_elapsed"] >= 3
