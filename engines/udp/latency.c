@@ -55,20 +55,27 @@ static void limit_waiting(const struct requester *a)
         interrupt_calls(a->trips.sent_at + ANSWER_LIMIT_NS);
 }
 
-/* Waits for the present datagram's echo; returns its arrival, 0 if it did not come in time. */
+/* Waits for the present datagram's echo; returns its arrival, 0 if it did not come in time. What
+ * lies there when that is over did: this thread was without its CPU. */
 static uint64_t wait_for_echo(struct requester *a)
 {
+    uint64_t late_since = 0;
     for (unsigned int polls = 1;; polls++) {
-        ssize_t length = recv(a->fd, a->answer, a->size + 1, a->flags);
+        int flags = late_since ? MSG_DONTWAIT : a->flags;
+        ssize_t length = recv(a->fd, a->answer, a->size + 1, flags);
         if (length == (ssize_t)a->size && memcmp(a->answer, a->packet, a->named) == 0)
             return now_ns();
         if (length < 0 && errno != EAGAIN && errno != EINTR)
             datagrams_failed(a->client->control, errno);
         if (a->flags && polls % LOOK_AT_CLOCK != 0)
             continue;
-        if (now_ns() >= a->trips.sent_at + ANSWER_LIMIT_NS)
+        uint64_t now = now_ns();
+        if (late_since && (length < 0 || now - late_since > DRAIN_NS))
             return 0;
-        limit_waiting(a);
+        if (now < a->trips.sent_at + ANSWER_LIMIT_NS)
+            limit_waiting(a);
+        else if (late_since == 0)
+            late_since = now;
     }
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import queue
+import signal
 import threading
 import time
 
@@ -170,6 +172,26 @@ def test_a_lost_answer_is_a_loss_after_a_second_and_no_round_trip(engines, poll)
     # The lost one is longer than any: of four, the fourth isn't known.
     assert {name for name in m if name.startswith("rtt_p")} == {"rtt_p50"}
     assert m["rtt_max"] < 1 <= m["client_elapsed"]
+
+
+def test_an_answer_that_a_frozen_client_takes_late_is_not_lost(engines) -> None:
+    pids: queue.Queue[int] = queue.Queue()
+
+    def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
+        if number == 2:
+            pid = pids.get()
+            time.sleep(0.1)  # it waits in its call
+            os.kill(pid, signal.SIGSTOP)
+            threading.Timer(1.3, os.kill, (pid, signal.SIGCONT)).start()
+        return [(0, message)]
+
+    with EchoPeer("udp", answer) as peer:
+        given = ("--json", f"--port={peer.port}", "--replications=1", "--count=5")
+        client = engines.start("udp", "client", "127.0.0.1", *given, *_options("udp"))
+        pids.put(client.pid)
+        m = _metrics(client.finish())
+    assert (m["round_trips"], m["lost_packets"]) == (5, 0)
+    assert m["rtt_max"] > 1
 
 
 @pytest.mark.parametrize("poll", POLLS)
