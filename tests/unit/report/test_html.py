@@ -219,3 +219,12 @@ def _luminance(colour: str) -> float:
     shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_no_line_break_parts_a_date_of_the_heading() -> None:
+    page = _html(page="R <2026-11-23> & 2026-11-24")
+    assert (
+        '<h1>R &lt;<span class="date">2026-11-23</span>&gt; &amp; '
+        '<span class="date">2026-11-24</span></h1>' in page
+    )
+    assert ".date { white-space: nowrap; }" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from functools import cache
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # Columns of a terminal that a text takes.
 _PROSE = 80
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def render_text(table: Table) -> str:
@@ -165,7 +167,15 @@ def _html() -> Environment:
         tooltip=tooltip, marks=marks, display_form=display_form, picture=_picture, policy=policy
     )
     html.filters["visible"] = visible
+    html.filters["dated"] = _dated
     return html
+
+
+def _dated(text: str) -> Markup:
+    """Return the text as HTML, whose dates no line break parts."""
+    from markupsafe import Markup, escape
+
+    return Markup(_DATE.sub(r'<span class="date">\g<0></span>', str(escape(text))))  # noqa: S704
 
 
 def _picture(drawn: DrawnFigure) -> Markup:
