@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from tests.chaos.campaign import Disaster, Finding, Place
-from tests.chaos.measuring import Measuring, finish, nothing_left
+from tests.chaos.measuring import Measuring, kill, nothing_left
 from tests.support import slurmlab
 
 HOSTS = """\
@@ -26,16 +25,13 @@ def _strike(
     findings: list[Finding] = []
     lab = place.lab("slurm", lambda closing: closing.enter_context(slurmlab.slurm()))
     measuring = Measuring(place.folder, figures=3, pings=3, hosts=HOSTS)
-    with nothing_left(findings):
+    with nothing_left(findings, spared=lambda: [each.pid for each in lab.daemons.values()]):
         job = {"SLURM_CONF": str(lab.config), "SLURM_JOB_ID": lab.allocate()}
         os.environ |= job
         try:
-            controller = measuring.start("run", "plan.yaml")
-            measuring.await_stored(place.chance.randrange(measuring.planned), controller)
-            time.sleep(place.chance.uniform(0, 0.2))
-            before = measuring.stored()
-            disturb(place, lab, controller.pid)
-            ended = finish(controller)
+            ended, before = measuring.disturbed(
+                place.chance, lambda controller: disturb(place, lab, controller)
+            )
             lab.mend()
             os.environ["SLURM_JOB_ID"] = lab.allocate()
             findings += measuring.complete(ended)
@@ -48,8 +44,27 @@ def _strike(
 
 
 def _kill_controller(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(controller, signal.SIGKILL)
+    kill(controller)
+
+
+def _kill_daemon(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
+    """Kill a node's slurmd, not its steps, and start another one after a while."""
+    node = place.chance.choice(slurmlab.NODES)
+    _end_daemon(place, lab, f"slurmd-{node}")
+    lab.start_node(node)
+
+
+def _kill_scheduler(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
+    """Kill slurmctld, and start another one after a while."""
+    _end_daemon(place, lab, "slurmctld")
+    lab.start_controller()
+
+
+def _end_daemon(place: Place, lab: slurmlab.SlurmLab, name: str) -> None:
+    daemon = lab.daemons.pop(name)
+    daemon.kill()
+    daemon.wait()
+    time.sleep(place.chance.uniform(0, 3))
 
 
 def _kill_step(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
@@ -59,8 +74,7 @@ def _kill_step(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
         with suppress(OSError):
             names[pid] = Path(f"/proc/{pid}/comm").read_text().strip()
     if victims := sorted(pid for pid, name in names.items() if name in STEPS):
-        with suppress(ProcessLookupError):
-            os.kill(place.chance.choice(victims), signal.SIGKILL)
+        kill(place.chance.choice(victims))
 
 
 def _cancel_job(place: Place, lab: slurmlab.SlurmLab, controller: int) -> None:
@@ -80,5 +94,7 @@ DISASTERS = tuple(
         ("controller", "kill -9 of the controller of a Slurm job", _kill_controller, 10),
         ("step", "kill -9 of a step of a Slurm job, or of what runs in it", _kill_step, 20),
         ("job", "a Slurm job is cancelled while its controller goes on", _cancel_job, 10),
+        ("slurmd", "kill -9 of a node's slurmd, and another one later", _kill_daemon, 10),
+        ("slurmctld", "kill -9 of slurmctld, and another one later", _kill_scheduler, 10),
     )
 )

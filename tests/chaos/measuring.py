@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,6 +184,20 @@ class Measuring:
         if len(now) > self.planned * len({run for run, *_ in now}):
             yield Finding("doubled", f"{len(now)} replications where {self.planned} were planned")
 
+    def disturbed(
+        self, chance: random.Random, disturb: Callable[[int], object]
+    ) -> tuple[Outcome, Stored]:
+        """Begin a run and disturb it (given the controller's pid) at any instant.
+
+        Return how it ended, and what was stored before the disturbance.
+        """
+        controller = self.start("run", "plan.yaml")
+        self.await_stored(chance.randrange(self.planned), controller)
+        time.sleep(chance.uniform(0, 0.2))
+        before = self.stored()
+        disturb(controller.pid)
+        return finish(controller), before
+
     def complete(self, ended: Outcome, *, attempts: int = 4) -> Iterator[Finding]:
         """Resume the first run until it is complete; yield what should not have happened."""
         yield from ended.findings("the run")
@@ -244,9 +259,14 @@ def descendants(of: int) -> dict[int, str]:
 
 
 @contextlib.contextmanager
-def nothing_left(findings: list[Finding], seconds: float = 60.0) -> Iterator[None]:
+def nothing_left(
+    findings: list[Finding],
+    seconds: float = 60.0,
+    spared: Callable[[], Iterable[int]] = tuple,
+) -> Iterator[None]:
     """Add what is running after the strike that wasn't before, beyond a time to end.
 
+    A lab's daemons, which a strike may have started again, are `spared`, with what is below them.
     The campaign is a subreaper (PR_SET_CHILD_SUBREAPER, prctl(2)): what its children leave behind
     becomes its own child.
     """
@@ -254,6 +274,11 @@ def nothing_left(findings: list[Finding], seconds: float = 60.0) -> Iterator[Non
     yield
     end = time.monotonic() + seconds
     while left := {p: n for p, n in descendants(os.getpid()).items() if p not in before}:
+        for daemon in spared():
+            for pid in (daemon, *descendants(daemon)):
+                left.pop(pid, None)
+        if not left:
+            break
         reap()
         if time.monotonic() > end:
             findings.append(Finding("left behind", f"{sorted(left.values())}"))
@@ -263,6 +288,12 @@ def nothing_left(findings: list[Finding], seconds: float = 60.0) -> Iterator[Non
             return
         time.sleep(0.05)
     reap()
+
+
+def kill(pid: int) -> None:
+    """Kill a process that may have ended by itself."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def reap() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.chaos.campaign import Disaster, Finding, Place
-from tests.chaos.measuring import Measuring, finish, nothing_left
+from tests.chaos.measuring import Measuring, kill, nothing_left
 from tests.support import sshlab
 
 
@@ -34,19 +33,17 @@ def _strike(place: Place, disturb: Callable[[Place, sshlab.LabHost, int], None])
     )
     measuring = Measuring(place.folder, hosts=hosts)
     with nothing_left(findings):
-        controller = measuring.start("run", "plan.yaml")
-        measuring.await_stored(place.chance.randrange(measuring.planned), controller)
-        time.sleep(place.chance.uniform(0, 0.2))
-        before = measuring.stored()
-        disturb(place, place.chance.choice((lab.a, lab.b)), controller.pid)
-        findings += measuring.complete(finish(controller))
+        host = place.chance.choice((lab.a, lab.b))
+        ended, before = measuring.disturbed(
+            place.chance, lambda controller: disturb(place, host, controller)
+        )
+        findings += measuring.complete(ended)
         findings += measuring.compare(before)
     return findings
 
 
 def _kill_controller(place: Place, host: sshlab.LabHost, controller: int) -> None:
-    with suppress(ProcessLookupError):
-        os.kill(controller, signal.SIGKILL)
+    kill(controller)
 
 
 def _kill_session(place: Place, host: sshlab.LabHost, controller: int) -> None:
@@ -55,8 +52,7 @@ def _kill_session(place: Place, host: sshlab.LabHost, controller: int) -> None:
     pids = [int(pid) for pid in sshlab.ip("netns", "pids", host.namespace).split()]
     victims = [pid for pid in pids if pid not in servers]
     if victims:
-        with suppress(ProcessLookupError):
-            os.kill(place.chance.choice(victims), signal.SIGKILL)
+        kill(place.chance.choice(victims))
 
 
 def _cut_test_link(place: Place, host: sshlab.LabHost, controller: int) -> None:
