@@ -142,10 +142,7 @@ def run_shifts(
     """
     m = len(group)
     medians, sides, owners = _medians(estimates, runs)
-    counts, sums = (np.zeros((2, m)) for _ in range(2))
-    np.add.at(counts, (sides, owners), 1)
-    np.add.at(sums, (sides, owners), medians)
-    means = sums / np.maximum(counts, 1)
+    counts, means = _means(medians, sides, owners, m)
     first = sides == 0
     around = medians[first] - means[0, owners[first]]
     degrees = np.maximum(counts[0] - 1, 0)
@@ -169,14 +166,20 @@ def run_shifts(
     error, usual = np.sqrt(variance) * farther, between_runs * farther
     likely = np.sqrt(likely) * farther
     usual[~estimates.relative] = 0.0
-    shift = means[1] - means[0]
     signs = 2 * _turns(owners[first]) - 1
     apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
-    least_degrees = np.maximum(degrees, 1)
-    by_likely = likely, likely_degrees
-    return RunShifts(
-        shift, error, least_degrees, counts[0], by_runs, *by_likely, usual, kinds, apart
-    )
+    by_own = means[1] - means[0], error, np.maximum(degrees, 1), counts[0], by_runs
+    return RunShifts(*by_own, likely, likely_degrees, usual, kinds, apart)
+
+
+def _means(
+    medians: _Values, sides: NDArray[np.intp], owners: NDArray[np.intp], pairs: int
+) -> tuple[_Values, _Values]:
+    """Return how many runs each pair has on both sides, and their means, (2, pairs) each."""
+    counts, sums = (np.zeros((2, pairs)) for _ in range(2))
+    np.add.at(counts, (sides, owners), 1)
+    np.add.at(sums, (sides, owners), medians)
+    return counts, sums / np.maximum(counts, 1)
 
 
 def _medians(

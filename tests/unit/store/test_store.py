@@ -404,8 +404,8 @@ def test_a_launch_is_stored_once_with_what_both_ends_were_granted(store: Store, 
     store.add(run, "stream", case().key, measured(3), Launch(MOMENT, LAUNCH.client))
     found = rows(where, "SELECT client, server, warnings, started_at FROM launch ORDER BY id")
     assert found[0] == {
-        "client": '{"sockbuf": 10240}',
-        "server": '{"sockbuf": 20480}',
+        "client": '{"sockbuf":10240}',
+        "server": '{"sockbuf":20480}',
         "warnings": '["receive buffer clamped"]',
         "started_at": "2025-11-21T02:00:00.250000Z",
     }
