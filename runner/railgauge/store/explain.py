@@ -62,6 +62,9 @@ def explained(database: str, busy_seconds: float = BUSY_SECONDS) -> Iterator[Non
         raise StoreError(_sentence(database, error.orig or error, busy_seconds)) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise StoreError(_sentence(database, error, busy_seconds)) from error
+    except UnicodeDecodeError as error:
+        # SQLite's own message holds bytes of a damaged schema.
+        raise StoreError(f"the database {database} {DAMAGED}") from error
     except OverflowError as error:
         raise StoreError(f"a number is too large for the database {database}: {error}") from error
 

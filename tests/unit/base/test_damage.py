@@ -95,7 +95,7 @@ def is_sound(path: Path) -> bool:
     connection = sqlite3.connect(path)
     try:
         return connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         return False
     finally:
         connection.close()
@@ -116,6 +116,17 @@ def test_a_damaged_file_is_told_or_changes_nothing(here: Path, whole: bytes) -> 
         elif not sound:
             assert result == wanted[command], f"place {place}: {command}"
     assert told > PLACES // 3
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_schema_that_is_no_text_is_told_by_each_command(
+    here: Path, whole: bytes, command: Sequence[str]
+) -> None:
+    name = b"CREATE TABLE run_label"
+    assert whole.count(name) == 1
+    code, said, written = run(here, whole.replace(name, b"CREATE T\xcaBLE run_label"), command)
+    assert (code, written) == (3, b"")
+    assert "damaged" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
