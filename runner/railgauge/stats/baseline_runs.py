@@ -23,6 +23,8 @@ _LEAST_P = 1e-15
 # What a machine's level is taken to differ by is Student's with so many degrees of freedom, whose
 # standard deviation is sqrt(3): heavy tails, as it is a guess.
 _GUESS = Tails(3.0, 1 / math.sqrt(3.0))
+# Runs that differ by less than the guess show so: it is no more than so many times what they show.
+_STEADIER = 2.0
 # However many runs a few cases have, they don't tell how heavy the tails are.
 _MOST_DEGREES = 4.0
 # The guess is a second look, and may be wrong: its p counts so many times.
@@ -219,13 +221,15 @@ def _lent(variances: Variances) -> Variances:
 def _with_guess(own: Variances, between_runs: float) -> Variances:
     """Return the variances of a few cases with what is guessed of each, and what the others show.
 
-    The guess is that of `_GUESS`, as so many runs would show it, together with the other cases'
+    The guess is that of `_GUESS`, less where all runs differ by far less, as so many runs would
+    show it, together with the other cases'
     runs: the posterior of a normal level with an inverse gamma prior of its variance (Gelman et
     al., Bayesian Data Analysis, 3rd edition 2013, section 3.3). None is less than its own, and
     where a case's runs differ by more than is usual it stays so.
     """
     squares, weight = own.degrees * own.variance, _GUESS.degrees
-    guess = weight * (between_runs * _GUESS.scale) ** 2
+    spread = math.sqrt(squares.sum() / max(own.degrees.sum(), 1))
+    guess = weight * min(between_runs * _GUESS.scale, _STEADIER * spread) ** 2
     prior = (guess + squares.sum() - squares) / (weight + own.degrees.sum() - own.degrees)
     degrees = own.degrees + weight
     posterior = (squares + weight * prior) / degrees

@@ -210,4 +210,4 @@ def _figure(store: Store, folder: Path, **more: Any) -> str:
 def test_a_figures_x_axis_may_be_what_was_granted(store: Store, tmp_path: Path) -> None:
     x, y = "{axis: server/rcvbuf, unit: KiB}", "{metric: throughput, unit: kbit/s}"
     text = _figure(store, tmp_path, x=x, y=y, series="[link]")
-    assert "gw→hh, kernel 6.12: least 153.6 kbit/s at 200 KiB, greatest 768 kbit/s at 416" in text
+    assert "gw→hh, kernel 6.12: least 154 kbit/s at 200 KiB, greatest 768 kbit/s at 416" in text

@@ -79,6 +79,14 @@ def test_a_fall_of_twenty_percent_is_found_with_three_runs_of_few_cases(cases):
     assert found >= 0.9
 
 
+@pytest.mark.parametrize(("cases", "share"), [(1, 0.6), (4, 0.4)])
+def test_three_runs_of_few_steady_cases_show_a_fall_of_three_percent(cases, share):
+    draw = np.random.default_rng(6)
+    found = found_slower(draw, differing(0.003), 60, slower=0.031, cases=cases, baseline=3)
+    # In 10 of 100 where the guess counts however steady a machine is.
+    assert found >= share
+
+
 def _skewed(draw, shape):
     levels = 0.02 * draw.lognormal(0, 1, (*shape[:2], 1)) / 2.16
     return normal(draw, shape) * np.exp(levels)
