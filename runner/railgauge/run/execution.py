@@ -177,7 +177,7 @@ class Execution:
             self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
-            with calling_on_signal(lambda: self._messages.put(_Stop())):
+            with calling_on_signal(self._request_stop):
                 for dispatches in rounds:
                     self._run_round(dispatches, workers)
                     if self.totals.stopped or self.totals.out_of_time:
@@ -219,6 +219,11 @@ class Execution:
         return bool(self.lost) and any(
             self._setting_host(name) in self.lost for name in dispatch.hosts
         )
+
+    def _request_stop(self) -> None:
+        # Also noted here: after the last round nobody reads messages.
+        self.totals.stopped = True
+        self._messages.put(_Stop())
 
     def _stop(self) -> None:
         self.totals.stopped = True

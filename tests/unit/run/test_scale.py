@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Dispatch, Schedule, extent
+from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
 from railgauge.run.execution import Execution, Namer, Setting, Totals
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -134,3 +135,14 @@ def test_hosts_that_die_take_only_their_own_pairs_with_them(
         # It had a program in each round until its last, if the other host did not die before that.
         assert sum(name in pair for pair in diary.dispatched_pairs) < last + len(dying)
         assert sum(name in pair for pair, (status, _) in rows.items() if status == "ok") < last
+
+
+def test_a_signal_after_the_last_round_stops_what_would_come_next(tmp_path: Path) -> None:
+    def rounds() -> Iterator[Round]:
+        yield []
+        signal.raise_signal(signal.SIGTERM)
+
+    setting = Setting(load_catalogue(), str, {}, 1, lambda dispatch: Terms(at=("", "")))
+    with Store.open(str(tmp_path / "results.db")) as store:
+        totals = Execution(store, 1, Diary(), setting).run(rounds(), extent([]))
+    assert totals.stopped
