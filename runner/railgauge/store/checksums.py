@@ -19,7 +19,6 @@ from railgauge.store.copy_tables import (
     DatabaseRow,
     Span,
     fetch_rows,
-    owned,
     same_keys,
     spans,
 )
@@ -56,8 +55,7 @@ _LOG_HEAD = ("scope", "host", "phase", "started_at", "elapsed", "ticks_per_secon
 # Ids, and numbers that stand for counters' names: each database has its own.
 _OF_ONE_DATABASE = {"log_id", "counters", "run_case_id", "number"}
 _OVER_TIME: Sequence[Table] = [TABLES["trace"], TABLES["series"]]
-# Logs at once, with some hundred counters each, and traces, each of which may be large.
-_LOGS = 100
+# Traces at once, each of which may be large.
 _TRACES = 1
 # (name, unit, value)
 NamedValue = tuple[str, str, float]
@@ -132,17 +130,22 @@ def unsaid(own: int) -> int:
     return own & ~_BESIDE
 
 
-def seal(connection: Connection, launch_id: int | None, keys: Iterable[Key]) -> None:
-    """Have the checksums of replications cover their traces, series and logs, as stored now."""
+def seal(
+    connection: Connection, launch_id: int | None, keys: Iterable[Key], *, traces: bool
+) -> None:
+    """Have the checksums of replications cover their traces, series and logs, as stored now.
+
+    Without `traces` they have neither traces nor series.
+    """
+    own = Replication.checksum.op("&")(unsaid(-1))
     for chunk in chunks(keys, KEYS):
-        condition = same_keys((Replication.run_case_id, Replication.number), chunk)
-        columns = (Replication.run_case_id, Replication.number, Replication.checksum)
-        beside = _beside(connection, dict.fromkeys(chunk, launch_id))
-        for run_case, number, own in connection.execute(select(*columns).where(condition)).all():
+        tables = _OVER_TIME if traces else ()
+        beside = _beside(connection, dict.fromkeys(chunk, launch_id), tables)
+        for (run_case, number), actual in beside.items():
             connection.execute(
                 update(Replication)
                 .where(Replication.run_case_id == run_case, Replication.number == number)
-                .values(checksum=unsaid(own or 0) | beside.get((run_case, number), _NOTHING))
+                .values(checksum=own.op("|")(actual))
             )
 
 
@@ -193,13 +196,18 @@ def _changed(connection: Connection, uncovered: list[Key] | None) -> Iterator[Ch
         for key in damaged_rows(connection, table):
             damaged.add(key)
             yield _named(connection, key, table.__tablename__)
+    # Most databases have neither.
+    tables = [
+        table for table in _OVER_TIME if connection.execute(select(table.c.number).limit(1)).first()
+    ]
     for span in spans(connection):
         values = _values(connection, span, metrics)
         query = select(*_SUMMED).where(span.of(TABLES["replication"])).order_by(*_SUMMED[:2])
         rows = connection.execute(query).all()
         beside: Mapping[Key, int] | None = None
         if uncovered is not None:
-            beside = _beside(connection, {(row[0], row[1]): row.launch_id for row in rows})
+            launches = {(row[0], row[1]): row.launch_id for row in rows}
+            beside = _beside(connection, launches, tables)
         for run_case, number, status, started_at, code, message, stored, _ in rows:
             key = run_case, number
             own = checksum(number, status, started_at, (code, message), values.pop(key, []))
@@ -253,15 +261,15 @@ def _values(
     return values
 
 
-def _beside(connection: Connection, launches: Mapping[Key, int | None]) -> dict[Key, int]:
+def _beside(
+    connection: Connection, launches: Mapping[Key, int | None], tables: Sequence[Table]
+) -> dict[Key, int]:
     """Return 32 bits on what these replications (with their launches) have beside their values.
 
-    Never 0; those that have nothing are left out. The same in each database.
+    In the `tables` of traces and series, and logs. Never 0; those that have nothing are left out.
+    The same in each database.
     """
     sums: Counter[Key] = Counter()
-    tables = [
-        table for table in _OVER_TIME if connection.execute(select(table.c.number).limit(1)).first()
-    ]
     for keys in chunks(launches, KEYS):
         for table in tables:
             query = select(table).where(same_keys((table.c.run_case_id, table.c.number), keys))
@@ -278,18 +286,16 @@ def _beside(connection: Connection, launches: Mapping[Key, int | None]) -> dict[
 
 
 def _log_digests(connection: Connection, pairs: list[tuple[int, int]]) -> Iterator[tuple[Key, int]]:
-    """Yield the (launch, number) of each log of these, and its digest."""
+    """Yield the (launch, number) of each log of these, and a digest of what log it is.
+
+    Not of its counters: to read a dozen tables back would double what storing a replication takes.
+    """
     if not pairs:
         return
-    query = select(LOG).where(same_keys((LOG.c.launch_id, LOG.c.number), pairs))
-    for logs in list(fetch_rows(connection, query, _LOGS)):
-        texts = {row.id: [repr([getattr(row, name) for name in _LOG_HEAD])] for row in logs}
-        for table in owned("log"):
-            for rows in fetch_rows(connection, select(table).where(table.c.log_id.in_(texts))):
-                for row in rows:
-                    texts[row.log_id].append(_text(table, row))
-        for row in logs:
-            yield (row.launch_id, row.number), _digest(texts[row.id])
+    columns = (LOG.c.launch_id, LOG.c.number, *(LOG.c[name] for name in _LOG_HEAD))
+    query = select(*columns).where(same_keys(columns[:2], pairs))
+    for launch, number, *head in connection.execute(query).all():
+        yield (launch, number), _digest([repr(head)])
 
 
 def _text(table: Table, row: DatabaseRow) -> str:

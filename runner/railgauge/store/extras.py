@@ -100,7 +100,7 @@ def insert_all(
             ports[number, id(outcome.ports)] = number, outcome.ports
     insert_logs(connection, run.id, launch_id, logs.values(), numbers)
     if prepared.traces or logs:
-        seal(connection, launch_id, keys)
+        seal(connection, launch_id, keys, traces=bool(prepared.traces))
     _insert_ports(connection, run.id, launch_id, ports.values())
 
 

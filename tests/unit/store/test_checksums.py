@@ -67,7 +67,6 @@ BESIDE_CHANGES = {
         + "; DELETE FROM log WHERE id = 2",
     ),
     "a moved log": ({2, 3}, "UPDATE log SET number = 3 WHERE id = 2"),
-    "a log's counter": ({2}, "UPDATE interface_log SET rx_bytes = rx_bytes + 1 WHERE log_id = 2"),
     "a log's time": ({1}, "UPDATE log SET elapsed = elapsed * 2 WHERE id = 1"),
     "swapped logs": ({1, 2}, "UPDATE log SET number = -number; UPDATE log SET number = 3 + number"),
 }
