@@ -135,7 +135,8 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
 
 
 def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder: Path) -> None:
-    stream = "{mode: stream, duration: 50ms, series: 10ms, omit: 10ms"
+    # A stall longer than that leaves nothing to measure.
+    stream = "{mode: stream, duration: 500ms, series: 10ms, omit: 10ms"
     (folder / "plan.yaml").write_text(
         QUICK.partition("  - name: stream")[0]
         + f"  - {{name: fast, engine: tcp, set: {stream}, congestion: system}}, replications: 1}}\n"
