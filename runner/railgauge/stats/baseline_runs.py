@@ -222,10 +222,10 @@ def _with_guess(own: Variances, between_runs: float) -> Variances:
     """Return the variances of a few cases with what is guessed of each, and what the others show.
 
     The guess is that of `_GUESS`, less where all runs differ by far less, as so many runs would
-    show it, together with the other cases'
-    runs: the posterior of a normal level with an inverse gamma prior of its variance (Gelman et
-    al., Bayesian Data Analysis, 3rd edition 2013, section 3.3). None is less than its own, and
-    where a case's runs differ by more than is usual it stays so.
+    show it, together with the other cases' runs: the posterior of a normal level with an inverse
+    gamma prior of its variance (Gelman et al., Bayesian Data Analysis, 3rd edition 2013, section
+    3.3). None is less than its own, and where a case's runs differ by more than is usual it stays
+    so.
     """
     squares, weight = own.degrees * own.variance, _GUESS.degrees
     spread = math.sqrt(squares.sum() / max(own.degrees.sum(), 1))
