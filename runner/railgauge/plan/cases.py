@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.plan.catalogue import Catalogue, implied_defaults
@@ -147,25 +147,20 @@ def _problem(loaded: LoadedPlan, space: Space, message: str, key: str) -> Proble
     return loaded.document.problem(("tests", space.index, key), message, key=True)
 
 
+class _Combination(NamedTuple):
+    """The rows of the axes, the end of the text that a key is the hash of, and the parameters."""
+
+    rows: tuple[int, ...]
+    tail: str
+    parameters: Mapping[str, Value]
+
+
 def _cases(space: Space) -> Iterator[Case]:
     """Yield a test's cases; the text that each key is the hash of is put together from parts."""
-    names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
-    set_once = _without_implied(space, space.fixed)
-    axes = [[_without_implied(space, row) for row in axis] for axis in space.axes]
-    fixed = {name: _fragment(name, value) for name, value in set_once.items()}
-    written = [
-        [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
-        for axis in axes
-    ]
-    # Put together once and shared by all places: of a large cluster there are a million.
-    combinations: list[tuple[tuple[int, ...], str, Mapping[str, Value]]] = []
-    for rows in product(*(range(len(axis)) for axis in space.axes)):
-        settings = dict(fixed)
-        parameters: dict[str, Value] = dict(set_once)
-        for axis, row in enumerate(rows):
-            settings.update(written[axis][row])
-            parameters.update(axes[axis][row])
-        combinations.append((rows, _tail(settings, names), parameters))
+    combinations: Iterable[_Combination] = _combinations(space)
+    if len(space.places) > 1:
+        # Put together once and shared by all places: of a large cluster there are a million.
+        combinations = list(combinations)
     excluded = _Excluded(space)
     engine = space.engine.name
     for number, place in enumerate(space.places):
@@ -175,6 +170,24 @@ def _cases(space: Space) -> Iterator[Case]:
             if not excluded.has(number, rows):
                 key = _hash(head, tail)
                 yield Case(key, engine, place.name, place.client, place.server, shared, members)
+
+
+def _combinations(space: Space) -> Iterator[_Combination]:
+    names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
+    set_once = _without_implied(space, space.fixed)
+    axes = [[_without_implied(space, row) for row in axis] for axis in space.axes]
+    fixed = {name: _fragment(name, value) for name, value in set_once.items()}
+    written = [
+        [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
+        for axis in axes
+    ]
+    for rows in product(*(range(len(axis)) for axis in space.axes)):
+        settings = dict(fixed)
+        parameters: dict[str, Value] = dict(set_once)
+        for axis, row in enumerate(rows):
+            settings.update(written[axis][row])
+            parameters.update(axes[axis][row])
+        yield _Combination(rows, _tail(settings, names), parameters)
 
 
 def _without_implied(space: Space, row: Mapping[str, Value]) -> Mapping[str, Value]:

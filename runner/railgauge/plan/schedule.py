@@ -167,26 +167,34 @@ class Schedule:
         for number in range(1, test.most + 1):
             if is_open is not None and not any(w.replications and is_open(w) for w in wholes):
                 return
-            with collector_off():
-                if test.order == "random":
-                    # Each block from its own seed: it is the same whatever came before it.
-                    order = list(range(len(wholes)))
-                    random.Random(f"{self._seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
-                block = self._block(part, order, number)
-                if is_open is not None:
-                    block = list(filter(is_open, block))
-            yield block
+            if test.order == "random":
+                # Each block from its own seed: it is the same whatever came before it.
+                order = list(range(len(wholes)))
+                random.Random(f"{self._seed}/{test.name}/{number}").shuffle(order)  # noqa: S311
+            # Without a name, which would keep it while the next one is made.
+            yield self._block(part, order, number, is_open)
 
-    def _block(self, part: _Part, order: Iterable[int], number: int) -> list[Dispatch]:
-        """Return one replication of each launch that has it to be measured."""
+    def _block(
+        self,
+        part: _Part,
+        order: Iterable[int],
+        number: int,
+        is_open: Callable[[Dispatch], bool] | None,
+    ) -> list[Dispatch]:
+        """Return one replication of each launch that is open and has it to be measured."""
         name, all_numbers, wholes = part.test.name, part.all_numbers, part.wholes
         numbers = (number,)
-        return [
-            Dispatch(name, whole.case, numbers, whole.pairs)
-            for whole in map(wholes.__getitem__, order)
-            if whole.replications is all_numbers
-            or (whole.replications and number not in self._finished.get((name, whole.case.key), ()))
-        ]
+        with collector_off():
+            block = [
+                Dispatch(name, whole.case, numbers, whole.pairs)
+                for whole in map(wholes.__getitem__, order)
+                if whole.replications is all_numbers
+                or (
+                    whole.replications
+                    and number not in self._finished.get((name, whole.case.key), ())
+                )
+            ]
+            return block if is_open is None else list(filter(is_open, block))
 
 
 def _in_turns(parts: Iterable[Iterator[list[Dispatch]]]) -> Iterator[list[Dispatch]]:
@@ -226,10 +234,10 @@ def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], Collection[
     return _Part(test, all_numbers, wholes)
 
 
-def _launches(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+def _launches(cases: Sequence[Case]) -> Iterable[tuple[Case, ...]]:
     """Return the cases that are measured together: the pairs of a group, else each by itself."""
     if not any(map(_is_pair, cases[:1])):
-        return [(case,) for case in cases]
+        return ((case,) for case in cases)
     together: dict[tuple[int, int], list[Case]] = {}
     for case in cases:
         # The cases of one launch share these two, they aren't just equal.

@@ -59,8 +59,8 @@ def _amount(
         seed=loaded.plan.seed or 0,
         interleaved=loaded.plan.test_order == "interleaved",
     )
+    # One round after another: of a large plan there are millions.
     with collector_off():
-        rounds = list(lazy.rounds())
-    guess = estimate(rounds, times, spans, loaded.plan.concurrency)
+        guess = estimate(lazy.rounds(), times, spans, loaded.plan.concurrency)
     replications = sum(len(expanded.cases) * expanded.test.most for expanded in tests)
-    return Amount(replications, len(rounds), guess.seconds, guess.unknown)
+    return Amount(replications, guess.rounds, guess.seconds, guess.unknown)

@@ -215,6 +215,19 @@ def test_the_estimate_adds_up_rounds_by_their_longest_launch() -> None:
     assert estimate((), times).seconds == 0
 
 
+def test_rounds_are_counted() -> None:
+    rounds = ((launch("tcp"),) if number != 3 else () for number in range(5))
+    assert estimate(rounds, LaunchTimes(CATALOGUE)).rounds == 5
+
+
+def test_launches_that_take_as_long_share_what_they_take() -> None:
+    times = LaunchTimes(CATALOGUE)
+    first, second = (launch("tcp", duration=1.0, tos=tos) for tos in (0, 8))
+    assert first.case.key != second.case.key
+    assert times.of(first) is times.of(second)
+    assert times.of(first) is not times.of(launch("tcp", duration=2.0))
+
+
 def test_a_test_takes_at_least_the_time_that_it_spans() -> None:
     test = expanded([("a", "b")], replications=4, duration=5.0)
     times = LaunchTimes(CATALOGUE)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -87,3 +90,16 @@ def test_the_time_left_is_right_from_the_tenth_replication_on(name: str) -> None
         if measured >= 10:
             said.append((now, left.seconds()))
     assert all(abs(now - at - seconds) <= 0.25 * (now - at) + 1 for at, seconds in said)
+
+
+def test_a_plan_takes_less_memory_than_its_rounds_would() -> None:
+    plan, (test, *_), _ = loaded("quickstart")
+    many = replace(test, test=test.test.model_copy(update={"replications": 1000}))
+    tracemalloc.start()
+    try:
+        amount, _ = amounts(plan, [many])
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert amount.rounds == 1000 * len(test.cases)
+    assert most < amount.rounds * sys.getsizeof((test,))

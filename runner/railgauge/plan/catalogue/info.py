@@ -239,8 +239,9 @@ class EngineInfo:
     def has_effect(self, name: str, parameters: Mapping[str, Value]) -> bool:
         """Return whether there is a parameter `name` and it has an effect in the mode of these."""
         info = self.parameters.get(name)
-        modes = [parameters["mode"]] if "mode" in parameters else []
-        return info is not None and info.applies(modes)
+        if info is None:
+            return False
+        return not info.modes or "mode" not in parameters or parameters["mode"] in info.modes
 
     def is_timed(self, parameters: Mapping[str, Value]) -> bool:
         """Return whether a replication with `parameters` takes their duration, and no count.
