@@ -105,7 +105,8 @@ lint: setup-dev
 	$(BIN)/ruff format --check .
 types: setup-dev
 	$(BIN)/mypy
-	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead
+	MYPYPATH=. $(BIN)/mypy -m benchmarks.scale -m benchmarks.dispatch -m benchmarks.overhead \
+		-m benchmarks.hosts
 	$(BIN)/mypy tests/unit/schedulers/pbs.py
 layers: setup-dev
 	$(BIN)/lint-imports

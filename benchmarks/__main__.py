@@ -48,6 +48,7 @@ BENCHMARKS = {
     "estimates": Smallest("jumbo-sweep --replications 1", "said s"),
     "export": Smallest("--values 2000 --runs 2 --databases 1 --repeats 1", "peak MB"),
     "gate": Smallest("--cases 20 --repeats 1 --shapes 1", "judge s"),
+    "hosts": Smallest("--hosts 4 --sshd 2 --build 0.1", "reach", "openssh-server"),
     "history": Smallest("--series 2 --nights 21 --cases 2 --repeats 1 --no-limits", "nights"),
     "mem": Smallest(
         "--rounds 1 --rows 'triad memory 1t' --bytes 1000000 --seconds 0.01", "rail-mem", "likwid"

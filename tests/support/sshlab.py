@@ -25,7 +25,7 @@ from tests.support.engine_cache import copy_to
 
 PORT = 2222
 TOOLS = ("ip", "ssh-keygen", "/usr/sbin/sshd")
-_NAME = re.compile(r"rg(\d+)[a-z]")
+_NAME = re.compile(r"rg(\d+)[a-z]\d*")
 _CONFIG = """\
 Port {port}
 HostKey {key}
@@ -242,7 +242,8 @@ def build(folder: Path) -> Lab:
     remove_stale()
     Path("/run/sshd").mkdir(exist_ok=True)  # what sshd's privilege separation wants
     keygen(folder / "user_key")
-    lab = Lab(folder, _host(folder, "a", 0), _host(folder, "b", 1))
+    net = ipaddress.ip_address("10.192.0.0") + (os.getpid() % 2**19) * 8
+    lab = Lab(folder, _host(folder, "a", net), _host(folder, "b", net + 4))
     pair = ["link", "add", "test0", "netns", lab.a.namespace, "type", "veth"]
     ip(*pair, "peer", "name", "test0", "netns", lab.b.namespace)
     for host in (lab.a, lab.b):
@@ -255,11 +256,32 @@ def build(folder: Path) -> Lab:
     return lab
 
 
-def _host(folder: Path, name: str, index: int) -> LabHost:
-    """Make the namespace of one host with its link to us."""
+def build_many(folder: Path, count: int) -> list[LabHost]:
+    """Set up `count` hosts below `folder`, 64 at most, with no links between them.
+
+    Their engines are there; an ssh configuration `ssh_config` in the folder knows them by their
+    names. `tear_down` removes them.
+    """
+    remove_stale()
+    Path("/run/sshd").mkdir(exist_ok=True)
+    keygen(folder / "user_key")
+    first = ipaddress.ip_address("10.188.0.0") + (os.getpid() % 2**10) * 256
+    hosts = [_host(folder, f"h{index}", first + 4 * index) for index in range(count)]
+    for host in hosts:
+        host.sshd(PORT)
+    lab = Lab(folder, hosts[0], hosts[-1])
+    lab.config.write_text("\n".join(lab.entry(host.name, host.control) for host in hosts))
+    keys = [" ".join(h.host_key.with_suffix(".pub").read_text().split()[:2]) for h in hosts]
+    known = zip(hosts, keys, strict=True)
+    lab.known_hosts.write_text("".join(f"[{h.control}]:{PORT} {key}\n" for h, key in known))
+    return hosts
+
+
+def _host(folder: Path, name: str, net: ipaddress.IPv4Address | ipaddress.IPv6Address) -> LabHost:
+    """Make the namespace of one host with its link to us, of the four addresses from `net` on."""
     pid = os.getpid()
     namespace, uplink = f"rg{pid}{name}", f"rg{pid}m{name}"
-    net = ipaddress.ip_address("10.192.0.0") + (pid % 2**19) * 8 + 4 * index
+    index = int(net) % 8 // 4
     ours, theirs = net + 1, net + 2
     ip("netns", "add", namespace)
     ip("link", "add", uplink, "type", "veth", "peer", "name", "ctl0", "netns", namespace)
@@ -296,7 +318,8 @@ def ssh_config(file: Path) -> Iterator[None]:
 
 
 def tear_down() -> None:
-    """Remove what `build` made in this process, also after it failed half-way."""
-    for name in "ab":
-        with contextlib.suppress(AssertionError):
-            remove(f"rg{os.getpid()}{name}")
+    """Remove what `build` or `build_many` made in this process, also after it failed half-way."""
+    for name in ip("netns", "list").split():
+        if re.fullmatch(rf"rg{os.getpid()}(?:[ab]|h\d+)", name):
+            with contextlib.suppress(AssertionError):
+                remove(name)

@@ -12,6 +12,7 @@ from railgauge.hosts.transport import check_transports, open_transport
 from railgauge.hosts.transport.closing import close_all
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.interface import run as run_program
+from railgauge.plan.model import Host
 from railgauge.plan.schedule import Dispatch, extent
 from railgauge.run.job import ArrangedRun, EquippedRun, ReachedRun, extended
 
@@ -24,8 +25,10 @@ _Before = TypeVar("_Before", bound=ReachedRun)
 _After = TypeVar("_After")
 
 
-def reach(job: ArrangedRun) -> ReachedRun:
-    """Connect to every machine that the rounds need.
+def reach(
+    job: ArrangedRun, open_host: Callable[[str, Host], Transport] = open_transport
+) -> ReachedRun:
+    """Connect to every machine that the rounds need, each over what `open_host` returns.
 
     Without `keep_going` all must be there; with it, what needs others is left out of the rounds.
     """
@@ -37,7 +40,7 @@ def reach(job: ArrangedRun) -> ReachedRun:
     # Called with what is in there then: whatever happens, all that were opened get closed.
     job.cleanup.callback(lambda: close_all(transports.values()))
     for machine, name in first.items():
-        transports[machine] = open_transport(name, plan.hosts[name])
+        transports[machine] = open_host(name, plan.hosts[name])
 
     def connect(reached: ReachedRun) -> ReachedRun:
         identities = everywhere(
