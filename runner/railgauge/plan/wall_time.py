@@ -308,7 +308,7 @@ def estimate(
                 took += max(0.0, time.settle - (quiet if concurrency == 1 else 0.0))
                 took += 0.0 if concurrency == 1 else (count - 1) * time.settle
                 settle = max(settle, time.settle)
-            # Millions of comparisons: a call of max() would take three times as long.
+            # There may be millions, and calls of max() take several times as long.
             longest = took if took > longest else longest
         if dispatches:
             quiet = settle

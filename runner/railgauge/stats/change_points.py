@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from railgauge.base.arrays import NDArray, np
-from railgauge.stats import special
+from railgauge.stats.student import student_tails
 
 # A level has at least so many values: one or two that stand out are outliers.
 LEAST_VALUES = 3
@@ -229,7 +229,7 @@ class _Search:
         if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
             orders = math.comb(len(left) + len(right), len(left))
             return 1 / orders if left[0] != right[0] else 1.0
-        return 2 * float(special.stdtr(free, -apart / math.sqrt(variance)))
+        return student_tails(free, apart / math.sqrt(variance))
 
 
 def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
