@@ -15,7 +15,7 @@ from railgauge.store import Store
 
 # The runs of a case take some ms to read; where more results changed it isn't each of them flips.
 _MOST = 50
-# So many of its last runs show what a case does.
+# So many of its plan's last runs show what a case does.
 _RUNS = 100
 
 
@@ -23,7 +23,7 @@ def with_levels(store: Store, comparison: Comparison) -> Comparison:
     """Return the comparison with the two levels of cases that flip between them by themselves.
 
     Such a case isn't told as slower or faster while the second side is at one of its levels, as
-    that says nothing of what was changed. The runs stored before the second side's tell, and
+    that says nothing of what was changed. The 100 runs stored before the second side's tell, and
     the worst 50 results that aren't the same are looked at.
     """
     first, second = (side.runs for side in comparison.selected)
@@ -37,13 +37,14 @@ def with_levels(store: Store, comparison: Comparison) -> Comparison:
     heads = store.run_heads()
     place = next(place for place, head in enumerate(heads) if head.id in second)
     plan = heads[place].plan
-    earlier = {head.id for head in heads[:place] if head.plan == plan and not head.partial}
+    earlier = [head.id for head in heads[:place] if head.plan == plan and not head.partial]
+    earlier = earlier[-_RUNS:]
     if len(earlier) < LEAST_VALUES:
         return comparison
     named = {}
     for result in doubtful[:_MOST]:
         tests = comparison.renames.same((result.test, result.case.key))
-        levels = _levels(store, result, plan, earlier, tests)
+        levels = _levels(store, result, earlier, tests)
         if levels is not None:
             named[result.name] = _named(result, levels)
     results = (named.get(result.name, result) for result in comparison.results)
@@ -51,17 +52,14 @@ def with_levels(store: Store, comparison: Comparison) -> Comparison:
 
 
 def _levels(
-    store: Store, result: Result, plan: str, runs: Collection[int], tests: Collection[str]
+    store: Store, result: Result, runs: Collection[int], tests: Collection[str]
 ) -> TwoLevels | None:
     all_values = [
         series.values
-        for series in store.history(result.case.key, result.metric, plan=plan)
-        if series.run in runs
-        and series.test in tests
-        and len(series.values)
-        and (series.unit, series.better) == (result.unit, result.better)
+        for series in store.history(result.case.key, result.metric, tests=tests, runs=runs)
+        if len(series.values) and (series.unit, series.better) == (result.unit, result.better)
     ]
-    return two_levels([float(np.median(values)) for values in all_values[-_RUNS:]])
+    return two_levels([float(np.median(values)) for values in all_values])
 
 
 def _named(result: Result, levels: TwoLevels) -> Result:

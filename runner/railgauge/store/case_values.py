@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -36,11 +36,12 @@ def case_history(
     *,
     tests: Iterable[str] | None = None,
     plan: str | None = None,
+    runs: Collection[int] | None = None,
 ) -> list[Series]:
     """Return the case's series of the metric, one a run (and test), the oldest run first.
 
-    With `tests` and `plan` of those only. Runs that have no value of it are left out; a metric
-    whose unit or direction has changed keeps in each series what it was then.
+    With `tests`, `plan` and `runs` of those only. Runs that have no value of it are left out; a
+    metric whose unit or direction has changed keeps in each series what it was then.
     """
     query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
     row = connection.execute(query).first()
@@ -48,12 +49,15 @@ def case_history(
         return []
     case_id = row[0]
     (case,) = make_cases(connection, [row[1:]])
-    failed, suspect = _exceptions(connection, case_id)
-    infos = _infos(connection, case_id, case.engine, metric)
+    measures_it = RunCase.case_id == case_id
+    if runs is not None:
+        measures_it &= RunCase.run_id.in_(runs)
+    failed, suspect = _exceptions(connection, measures_it)
+    infos = _infos(connection, measures_it, case.engine, metric)
     metric_ids = {info.id for of_run in infos.values() for info in of_run}
-    values_of = {number: _values(connection, case_id, number) for number in metric_ids}
+    values_of = {number: _values(connection, measures_it, number) for number in metric_ids}
     series = []
-    for run_id, plan_name, number, *columns in _runs(connection, case_id, tests, plan):
+    for run_id, plan_name, number, *columns in _runs(connection, measures_it, tests, plan):
         measured = MeasuredCase(number, case, *columns)
         measured.failed = failed.get(number, 0)
         for info in infos.get(run_id, ()):
@@ -70,13 +74,16 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
 
 
 def _runs(
-    connection: Connection, case_id: int, tests: Iterable[str] | None, plan: str | None
+    connection: Connection,
+    measures_it: ColumnElement[bool],
+    tests: Iterable[str] | None,
+    plan: str | None,
 ) -> Iterable[tuple[Any, ...]]:
     """Return run, plan and what the run says of the case, the oldest run first."""
     query = (
         select(RunCase.run_id, Run.plan, RunCase.id, *RUN_CASE_COLUMNS)
         .join(Run)
-        .where(RunCase.case_id == case_id)
+        .where(measures_it)
         .order_by(Run.started_at, RunCase.run_id, RunCase.id)
     )
     if tests is not None:
@@ -86,7 +93,9 @@ def _runs(
     return list(fetch(connection, query))
 
 
-def _infos(connection: Connection, case_id: int, engine: str, metric: str) -> dict[int, list[Any]]:
+def _infos(
+    connection: Connection, measures_it: ColumnElement[bool], engine: str, metric: str
+) -> dict[int, list[Any]]:
     """Return by run what the metric was in it: a row for each unit and direction."""
     query = (
         select(RunMetric.run_id, Metric.id, Metric.name, Metric.unit, Metric.better, RunMetric.kind)
@@ -94,7 +103,7 @@ def _infos(connection: Connection, case_id: int, engine: str, metric: str) -> di
         .where(
             Metric.engine == engine,
             Metric.name == plain_text(metric),
-            RunMetric.run_id.in_(select(RunCase.run_id).where(RunCase.case_id == case_id)),
+            RunMetric.run_id.in_(select(RunCase.run_id).where(measures_it)),
         )
     )
     infos: dict[int, list[Any]] = {}
@@ -104,7 +113,7 @@ def _infos(connection: Connection, case_id: int, engine: str, metric: str) -> di
 
 
 def _exceptions(
-    connection: Connection, case_id: int
+    connection: Connection, measures_it: ColumnElement[bool]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:
     """Return, by run_case id, how many replications failed and the numbers of suspect ones."""
     failed: dict[int, int] = {}
@@ -112,7 +121,7 @@ def _exceptions(
     query = (
         select(Replication.run_case_id, Replication.number, Replication.status)
         .join(RunCase, RunCase.id == Replication.run_case_id)
-        .where(RunCase.case_id == case_id, Replication.number > 0, Replication.status != "ok")
+        .where(measures_it, Replication.number > 0, Replication.status != "ok")
     )
     for run_case_id, number, status in fetch(connection, query):
         if status == "failed":
@@ -122,12 +131,12 @@ def _exceptions(
     return failed, suspect
 
 
-def _values(connection: Connection, case_id: int, metric_id: int) -> _Values:
+def _values(connection: Connection, measures_it: ColumnElement[bool], metric_id: int) -> _Values:
     query = (
         select(RunCase.id, Measurement.number, Measurement.value)
         .join(Measurement, Measurement.run_case_id == RunCase.id)
         .where(
-            RunCase.case_id == case_id,
+            measures_it,
             Measurement.metric_id == metric_id,
             Measurement.number > 0,
         )

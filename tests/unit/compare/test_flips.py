@@ -22,16 +22,20 @@ LEVELS = {"f": 1e9, "s": 0.92e9, "S": 0.8e9}
 
 @pytest.fixture
 def verdict_after(tmp_path):
-    """Return the verdict on the last of nights of lane 1 against a few; nine more are steady."""
+    """Return the verdict on the last of nights of lane 1 against a few; nine more are steady.
+
+    Called again, it adds nights. Of a night "-" there is next to nothing.
+    """
 
     def judge(modes: str, baseline: tuple[int, ...]) -> Verdict:
-        database = tmp_path / "railgauge.db"
-        for night, mode in enumerate(modes):
-            lanes = {1: noisy(LEVELS[mode], seed=night)}
-            lanes |= {lane: noisy(seed=100 * night + lane) for lane in range(2, 11)}
-            add_run(database, lanes)
-        with Store.open(str(database)) as store:
-            last = len(modes)
+        with Store.open(str(tmp_path / "railgauge.db")) as store:
+            for night, mode in enumerate(modes):
+                if mode == "-":
+                    last = add_run(store, {2: noisy(n=1)})
+                    continue
+                lanes = {1: noisy(LEVELS[mode], seed=night)}
+                lanes |= {lane: noisy(seed=100 * night + lane) for lane in range(2, 11)}
+                last = add_run(store, lanes)
             first, second = Selection("baseline", baseline), Selection("tonight", (last,))
             return verdict_on(store, read(store, [*baseline, last]), first, second)
 
@@ -75,3 +79,12 @@ def test_a_level_that_was_there_once_before_excuses_nothing(verdict_after, modes
     first = tuple(itertools.islice((n for n, mode in enumerate(modes, 1) if mode == "f"), 3))
     result = of_lane_one(verdict_after(modes, first))
     assert (result.judged.change, result.levels) == ("slower", None)
+
+
+def test_only_the_last_hundred_runs_show_what_a_case_does(verdict_after):
+    flips = "fffsfsffsff"
+    within = of_lane_one(verdict_after(flips + "-" * 89 + "s", (1, 2, 3)))
+    assert (within.judged.change, within.levels is None) == ("not enough data", False)
+    # What flipped before them says nothing, though there is nothing of the case since.
+    before = of_lane_one(verdict_after("-" * 100 + "s", (1, 2, 3)))
+    assert (before.judged.change, before.levels) == ("slower", None)

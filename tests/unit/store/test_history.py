@@ -59,13 +59,21 @@ def test_history_has_a_series_for_each_run_that_measured_the_case(store: Store) 
     assert (found[0].failed, found[0].planned) == (1, 3)
 
 
-def test_history_knows_only_the_test_and_plan_asked_for(store: Store) -> None:
-    other = night(store, measured(1), run=replace(RUN, plan="other"))
-    again = night(store, measured(1), test="again")
+def test_history_knows_only_the_test_plan_and_runs_asked_for(store: Store) -> None:
+    other = night(store, suspect(1), run=replace(RUN, plan="other"))
+    again = night(store, failed(1), measured(2), test="again")
     key = case().key
     assert [each.run for each in store.history(key, "loss_rate", plan="other")] == [other]
     assert [each.run for each in store.history(key, "loss_rate", tests=["again"])] == [again]
     assert store.history(key, "loss_rate", tests=["again"], plan="other") == []
+    both = store.history(key, "throughput")
+    assert [each.run for each in both] == [other, again]
+    for each in both:
+        (alone,) = store.history(key, "throughput", runs=[each.run])
+        assert (alone.run, alone.failed) == (each.run, each.failed)
+        assert alone.values.tolist() == each.values.tolist()
+        assert alone.suspect.tolist() == each.suspect.tolist()
+    assert store.history(key, "throughput", runs=[]) == []
     assert store.history(key, "nosuch") == []
     assert store.history("no\0such", "loss_rate") == []
 
