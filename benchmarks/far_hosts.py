@@ -111,7 +111,6 @@ class FarHost(FakeTransport):
         yield json.dumps({"event": "held"})
         while (yield LINE) is not None:
             pass
-        self._network.wait(1)
         return 0
 
     def _watch(self, _argv: Sequence[str]) -> Program:

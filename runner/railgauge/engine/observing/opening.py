@@ -91,8 +91,7 @@ def closing(scene: Scene) -> Iterator[Scene]:
     try:
         yield scene
     finally:
-        for watcher in scene.watchers.values():
-            watcher.close()
+        Watcher.close_all(scene.watchers.values())
 
 
 def _way(loaded: LoadedPlan, facts: Facts, dispatch: Dispatch, host: str, peer: str) -> TrafficWay:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections.abc import Collection
 from functools import partial
 
 from railgauge.base.errors import (
@@ -106,18 +107,27 @@ class Watcher:
         """Begin an idle stretch."""
         self._process.send_line("mark idle")
 
-    def mark(self, phase: Phase) -> SystemLog | None:
-        """End the idle stretch, and return what was counted in it, None if that isn't known."""
+    def mark(self, phase: Phase) -> None:
+        """End the idle stretch."""
         self._process.send_line(f"mark {phase}")
+
+    def idle_log(self, phase: Phase) -> SystemLog | None:
+        """Return what was counted in the stretch that `mark` ended, None if that isn't known."""
         with self._changed:
             self._changed.wait_for(lambda: phase in self._record.own or self.failure, _LINE_SECONDS)
             return self._record.own.pop(phase, None)
 
     def close(self) -> None:
         """End it; harmless when it has ended."""
+        Watcher.close_all((self,))
+
+    @staticmethod
+    def close_all(watchers: Collection[Watcher]) -> None:
+        """End them side by side."""
         with contextlib.suppress(RailgaugeError):
-            end((self._process,))
-        self._reader.join(_LINE_SECONDS)
+            end(watcher._process for watcher in watchers)
+        for watcher in watchers:
+            watcher._reader.join(_LINE_SECONDS)
 
     def _read(self) -> None:
         """Take note of all that it says; runs in a thread of its own."""
@@ -158,5 +168,7 @@ def idle(watchers: list[Watcher], phase: Phase, seconds: float) -> list[SystemLo
     for watcher in watchers:
         watcher.mark_idle()
     time.sleep(seconds)
-    logs = [watcher.mark(phase) for watcher in watchers]
+    for watcher in watchers:
+        watcher.mark(phase)
+    logs = [watcher.idle_log(phase) for watcher in watchers]
     return [log for log in logs if log is not None]
