@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 
-# Not with all of a large cluster at once.
-_AT_ONCE = 32
+# Most of the time is the machines' own: of a thousand each builds the engines. Not all at once, or
+# the logins of those that come last take longer than sshd waits for them.
+_AT_ONCE = 256
 T = TypeVar("T")
 
 

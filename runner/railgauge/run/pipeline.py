@@ -258,14 +258,14 @@ def inspect(job: CheckedRun) -> InspectedRun:
     """Gather what each host is."""
     hosts = job.loaded.plan.hosts
     folders = {job.machines[name]: site.engines for name, site in job.sites.items()}
+    addresses = [
+        (job.machines[name], address)
+        for name in job.sites
+        for address in (hosts[name].address, *hosts[name].networks.values())
+    ]
 
     def inspect_one(machine: str) -> Mapping[str, str]:
-        peers = [
-            address
-            for name in job.sites
-            if job.machines[name] != machine
-            for address in (hosts[name].address, *hosts[name].networks.values())
-        ]
+        peers = [address for owner, address in addresses if owner != machine]
         gathered = facts.gather(job.transports[machine], peers, engines=folders[machine])
         return {**gathered, **job.versions.get(machine, {})}
 
