@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -101,7 +102,17 @@ def test_a_host_without_compiler_is_named(
     lab: Lab, node_at: Callable[..., SshTransport], tmp_path: Path
 ) -> None:
     path = tools(
-        tmp_path / "bin", "sh", "uname", "find", "rm", "mv", "mkdir", "tar", "make", "sha256sum"
+        tmp_path / "bin",
+        "sh",
+        "uname",
+        "find",
+        "rm",
+        "mv",
+        "mkdir",
+        "tar",
+        "gzip",
+        "make",
+        "sha256sum",
     )
     shutil.rmtree(lab.a.home)
     lab.a.home.mkdir()
@@ -116,13 +127,23 @@ def test_a_home_that_cannot_be_written_is_named(
         deploy(node_at(2231, XDG_CACHE_HOME="/proc/1"), TINY)
 
 
-def test_a_full_disk_is_named(lab: Lab, node_at: Callable[..., SshTransport]) -> None:
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (random.Random(1).randbytes(1_000_000), r"can't write to .*make room"),
+        (b"x" * 1_000_000, r"can't be unpacked; make room"),
+    ],
+    ids=["packed", "unpacked"],
+)
+def test_a_full_disk_is_named(
+    content: bytes, problem: str, lab: Lab, node_at: Callable[..., SshTransport]
+) -> None:
     disk = lab.folder / "disk"
-    disk.mkdir()
+    disk.mkdir(exist_ok=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(disk)], check=True)
     try:
-        big = Bundle.of({**TINY.files, "big.h": b"x" * 1_000_000})
-        with pytest.raises(BuildError, match=r"node: can't write to .*make room"):
+        big = Bundle.of({**TINY.files, "big.h": content})
+        with pytest.raises(BuildError, match=f"node: .*{problem}"):
             deploy(node_at(2232, XDG_CACHE_HOME=disk), big)
         assert list((disk / "railgauge/engines").iterdir()) == []
     finally:

@@ -1,14 +1,16 @@
-"""Ships the engines' sources to a host and builds them there, once per content.
+"""Ships the engines' sources to hosts and builds them there, once per content and file system.
 
 On the host: `<cache>/railgauge/engines/<digest>-<machine>/build/`, where `<cache>` is
 $XDG_CACHE_HOME or ~/.cache there and `<machine>` its architecture, for homes are shared.
 A folder with that name is made under another name and renamed, so neither a crash nor a second
 controller at the same time can leave a half of it. What was lost or changed there later shows by
-the hashes in its file `built`, and it is built again.
+the hashes in its file `built`, and it is built again. Of many hosts with one cache folder, who
+makes that other folder first builds, and the others have what is built there.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import uuid
@@ -23,12 +25,15 @@ from railgauge.base.errors import (
     EnvironmentFailedError,
     HostUnreachableError,
 )
+from railgauge.hosts.transport.archive import archive
 from railgauge.hosts.transport.interface import Completed, Transport, run
 
 # What a login shell may say first (a banner, a message of the day) comes before this.
 _MARK = "railgauge-deploy:"
 _LOOK_TIMEOUT = 30.0
 _LAST_LINES = 12
+# All sources in one file below their folder on the host.
+PACKED = "sources.tar.gz"
 _ENGINES = "the engines"
 
 # Of all but objects, and of rail-mpi, which has its own (deploy_mpi.py).
@@ -36,10 +41,18 @@ _WHOLE = """
 whole() { (cd "$1" && sha256sum -c built) >/dev/null 2>&1; }
 """
 
-# $1 digest. Says `ready FOLDER` or `missing FOLDER`.
+# $1 digest, $2 what marks the folder for the sources. Says `ready FOLDER`; `missing FOLDER`, and
+# has made the folder for the sources if it could; or `shared FOLDER`: with who has made that.
+# Reading the folder above has NFS ask its server what is there.
 _LOOK = f"""{_WHOLE}
 final=${{XDG_CACHE_HOME:-$HOME/.cache}}/railgauge/engines/$1-$(uname -m)
-if whole "$final"; then state=ready; else state=missing; fi
+state=missing
+for name in "${{final%/*}}"/*; do :; done
+if whole "$final"; then state=ready
+else case $final in /*)
+    mkdir -p "${{final%/*}}" 2>/dev/null
+    if ! mkdir "$final.$2" 2>/dev/null && [ -d "$final.$2" ]; then state=shared; fi
+esac; fi
 echo "{_MARK} $state $final"
 """
 
@@ -50,6 +63,8 @@ _BUILD = f"""{_WHOLE}
 trap 'rm -rf "$1" "$1.old"' EXIT
 find "${{2%/*}}" -maxdepth 1 -name '*.*' -mtime +1 -exec rm -rf {{}} +
 command -v make >/dev/null || {{ echo "{_MARK} no-make"; exit 1; }}
+gzip -dc "$1/{PACKED}" | tar -xmof - -C "$1" >&2 || {{ echo "{_MARK} packed"; exit 1; }}
+rm -f "$1/{PACKED}"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -C "$1" BUILD=build MPICC= WARNINGS= -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
 [ -d "$1/build" ] || {{ echo "{_MARK} nothing-built"; exit 1; }}
@@ -61,6 +76,7 @@ echo "{_MARK} built"
 """
 
 _ADVICE = {
+    "packed": "their sources can't be unpacked; make room, or install gzip and tar",
     "no-make": "there is no make; install make and a C compiler (Debian: build-essential)",
     "nothing-built": "make ended well but built nothing; report this as a bug of railgauge",
     "failed": "the build failed; install a C compiler (Debian: build-essential) if that is what "
@@ -74,6 +90,10 @@ class Bundle:
 
     digest: str
     files: Mapping[str, bytes]
+
+    def packed(self) -> bytes:
+        """Return all files as an archive, compressed: a third to a fifth of their size."""
+        return gzip.compress(archive(self.files), mtime=0)
 
     @classmethod
     def of(cls, files: Mapping[str, bytes]) -> Bundle:
@@ -100,43 +120,57 @@ def bundle() -> Bundle:
     return Bundle.of(files)
 
 
+@dataclass(frozen=True, slots=True)
+class EnginesPlace:
+    """The engines on one host: `ready`, `missing` or `shared`, the folder, that of the sources."""
+
+    state: str
+    final: str
+    fresh: str
+
+
 def deploy(transport: Transport, bundle: Bundle, *, timeout: float = 300.0) -> str:
     """Return the absolute folder on the transport's host that holds the built engines.
 
     Ships and builds only what isn't there yet; one round trip if it is. `timeout` (seconds)
     bounds the build. Raises BuildError, or HostUnreachableError when the host is lost.
     """
-    state, final = _look(transport, bundle)
-    if state != "ready":
-        _build(transport, bundle, final, timeout)
-    return f"{final}/build"
+    place = look(transport, bundle, uuid.uuid4().hex)
+    if place.state != "ready":
+        ship(transport, bundle.packed(), place)
+        build(transport, place, timeout)
+    return f"{place.final}/build"
 
 
-def _look(transport: Transport, bundle: Bundle) -> tuple[str, str]:
-    """Return whether the engines are `ready` or `missing`, and their folder on the host."""
-    looked = _shell(transport, _LOOK, (bundle.digest,), _LOOK_TIMEOUT)
+def look(transport: Transport, bundle: Bundle, mark: str) -> EnginesPlace:
+    """Return where the engines are or are to be; hosts asked with one `mark` build once a cache."""
+    looked = _shell(transport, _LOOK, (bundle.digest, mark), _LOOK_TIMEOUT)
     state, _, final = _answer(looked).partition(" ")
     if not final.startswith("/"):
         problem = "its cache folder isn't an absolute path; mend HOME or XDG_CACHE_HOME there"
         raise failure(transport.host, _ENGINES, problem, looked.stderr)
-    return state, final
+    return EnginesPlace(state, final, f"{final}.{mark}")
 
 
-def _build(transport: Transport, bundle: Bundle, final: str, timeout: float) -> None:
-    fresh = f"{final}.{uuid.uuid4().hex}"
+def ship(transport: Transport, packed: bytes, place: EnginesPlace) -> None:
+    """Send a bundle's sources, `packed`."""
     try:
-        transport.put(bundle.files, fresh)
+        transport.put({PACKED: packed}, place.fresh)
     except HostUnreachableError:
         raise
     except EnvironmentFailedError as error:
-        _shell(transport, 'rm -rf "$1"', (fresh,), _LOOK_TIMEOUT)
+        _shell(transport, 'rm -rf "$1"', (place.fresh,), _LOOK_TIMEOUT)
         raise BuildError(
             f"{error} (the engines' sources go there; XDG_CACHE_HOME on the host moves the cache)"
         ) from error
-    built = _shell(transport, _BUILD, (fresh, final), timeout)
+
+
+def build(transport: Transport, place: EnginesPlace, timeout: float = 300.0) -> None:
+    """Build the sources that were shipped."""
+    built = _shell(transport, _BUILD, (place.fresh, place.final), timeout)
     answer = _answer(built)
     if answer != "built":
-        problem = _ADVICE.get(answer, f"can't make the folder {final}")
+        problem = _ADVICE.get(answer, f"can't make the folder {place.final}")
         raise failure(transport.host, _ENGINES, problem, built.stderr)
 
 

@@ -27,7 +27,8 @@ from railgauge.base.gitstate import git_state
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.stop_signals import calling_on_signal
 from railgauge.base.systemlog import Phase
-from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.engine.deploy import Bundle, bundle
+from railgauge.engine.deploy_all import deploy_all
 from railgauge.engine.deploy_mpi import MpiInstallation as BuiltMpi
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.launch_terms import launch_terms
@@ -214,9 +215,10 @@ def equip(job: ReachedRun) -> EquippedRun:
 
     parallel = _parallel_machines(job)
 
+    folders = deploy_all(job.transports, job.sources, job.observer.say)
+
     def equip_one(machine: str) -> EquippedHost:
-        transport = job.transports[machine]
-        engines = deploy(transport, job.sources)
+        transport, engines = job.transports[machine], folders[machine]
         prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
         mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
         return EquippedHost(transport, engines, mpi)

@@ -105,6 +105,12 @@ class Scheduler(Protocol):
         False where ending what `start` gave does so.
         """
 
+    def broadcast(self, job: str, file: Path, path: str) -> bool:
+        """Put `file` at `path` on all nodes of `job`, from node to node; False if that isn't there.
+
+        A file that is there at `path` already is a failure.
+        """
+
     def ranks(self, nodes: Sequence[str]) -> list[str]:
         """Return what stands before an MPI program to start a rank on each node, in their order.
 

@@ -146,6 +146,11 @@ class Slurm:
             _ask(["scancel", *steps])
         return bool(steps)
 
+    def broadcast(self, job: str, file: Path, path: str) -> bool:
+        """See `Scheduler.broadcast`: by sbcast."""
+        _ask(["sbcast", f"--jobid={job}", str(file), path])
+        return True
+
     def ranks(self, nodes: Sequence[str]) -> list[str]:
         """See `Scheduler.ranks`."""
         return ["sh", "-c", _RANKS, "railgauge", ",".join(nodes), str(len(nodes))]

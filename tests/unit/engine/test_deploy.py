@@ -64,7 +64,7 @@ def tools(folder: Path, *names: str) -> None:
     os.environ["PATH"] = str(folder)
 
 
-BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir", "sha256sum")
+BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir", "sha256sum", "tar", "gzip")
 
 
 def test_what_is_shipped_gets_built_and_runs(here: LocalTransport, cache: Path) -> None:

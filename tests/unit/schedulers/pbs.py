@@ -81,6 +81,9 @@ class Pbs:
     def cancel(self, job: str, step: str) -> bool:
         return False
 
+    def broadcast(self, job: str, file: Path, path: str) -> bool:
+        return False
+
     def ranks(self, nodes: Sequence[str]) -> list[str]:
         raise AssertionError("PBS leaves the ranks to mpirun")
 

@@ -11,12 +11,14 @@ import contextlib
 import re
 import secrets
 import shutil
+import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.archive import archive, unpack_command, write_failed, write_timed_out
-from railgauge.hosts.transport.interface import Exit, StartedProcesses, shell_status
+from railgauge.hosts.transport.interface import Exit, StartedProcesses, Transport, shell_status
 from railgauge.hosts.transport.local import LocalProcess, LocalTransport
 from railgauge.schedulers.scheduler import Scheduler
 
@@ -139,15 +141,15 @@ class AllocationTransport:
 
     def __init__(self, host: str, node: str, scheduler: Scheduler) -> None:
         self.host = host
-        self._node = node
-        self._scheduler = scheduler
+        self.node = node
+        self.scheduler = scheduler
         self._local = LocalTransport(host)
         self._started: StartedProcesses[AllocationProcess] = StartedProcesses(host)
 
     def start(self, argv: Sequence[str]) -> AllocationProcess:
         """See `Transport.start`."""
         self._started.check_open()
-        scheduler = self._scheduler
+        scheduler = self.scheduler
         job = scheduler.current_job()
         if job is None:
             raise HostUnreachableError(
@@ -159,7 +161,7 @@ class AllocationTransport:
                 f"on {scheduler.title}'s nodes"
             )
         mark = f"railgauge-{secrets.token_hex(8)}"
-        step = [*scheduler.start(job, self._node, mark), "sh", "-c", _START, "sh", mark]
+        step = [*scheduler.start(job, self.node, mark), "sh", "-c", _START, "sh", mark]
         process = AllocationProcess(
             self.host, self._local.start([*step, *argv]), scheduler, job, mark
         )
@@ -193,3 +195,25 @@ class AllocationTransport:
         self._started.close()
         self._started.end()
         self._local.close()
+
+
+def broadcast(transports: Collection[Transport], content: bytes, path: str) -> bool:
+    """Have the scheduler put a file on all these hosts, from node to node; return whether it did.
+
+    It does where they are all the nodes of our job. `path` is absolute, its folder is there.
+    Raises EnvironmentFailedError where the scheduler fails; the file may be on some nodes, then.
+    """
+    nodes = [each for each in transports if isinstance(each, AllocationTransport)]
+    schedulers = {transport.scheduler.name: transport.scheduler for transport in nodes}
+    if len(nodes) < len(transports) or len(schedulers) != 1:
+        return False
+    (scheduler,) = schedulers.values()
+    job = scheduler.current_job()
+    if job is None:
+        return False
+    if {node.name for node in scheduler.nodes(job)} != {transport.node for transport in nodes}:
+        return False
+    with tempfile.NamedTemporaryFile(prefix="railgauge-") as file:
+        file.write(content)
+        file.flush()
+        return scheduler.broadcast(job, Path(file.name), path)

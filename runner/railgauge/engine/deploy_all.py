@@ -1,0 +1,66 @@
+"""Ships the engines to all hosts of a run and has them built, with no more sent than has to be.
+
+Hosts that share a cache folder get them once. Where all nodes of a job lack them, its scheduler
+passes them on from node to node. Other hosts get them from here, each: no ssh of ours leads from
+one to the next.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Mapping
+
+from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.side_by_side import everywhere
+from railgauge.engine.deploy import PACKED, Bundle, EnginesPlace, build, deploy, look, ship
+from railgauge.hosts.transport.allocation import broadcast
+from railgauge.hosts.transport.interface import Transport
+
+
+def deploy_all(
+    transports: Mapping[str, Transport], bundle: Bundle, say: Callable[[str], None]
+) -> dict[str, str]:
+    """Return machine -> the absolute folder there that holds the built engines.
+
+    `say` gets a sentence where the scheduler fails to pass them on. Raises what `everywhere` does.
+    """
+    mark = uuid.uuid4().hex
+    places = everywhere(lambda machine: look(transports[machine], bundle, mark), transports)
+    builders = [machine for machine, place in places.items() if place.state == "missing"]
+    if builders:
+        packed = bundle.packed()
+        shipped = _broadcast(
+            [transports[machine] for machine in builders],
+            {places[machine].fresh for machine in builders},
+            packed,
+            say,
+        )
+
+        def equip(machine: str) -> None:
+            if not shipped:
+                ship(transports[machine], packed, places[machine])
+            build(transports[machine], places[machine])
+
+        everywhere(equip, builders)
+    return everywhere(lambda machine: _folder(transports[machine], bundle, places[machine]), places)
+
+
+def _folder(transport: Transport, bundle: Bundle, place: EnginesPlace) -> str:
+    return deploy(transport, bundle) if place.state == "shared" else f"{place.final}/build"
+
+
+def _broadcast(
+    transports: Collection[Transport],
+    folders: Collection[str],
+    packed: bytes,
+    say: Callable[[str], None],
+) -> bool:
+    """Return whether a scheduler has put the sources on all these hosts."""
+    if len(transports) < 2 or len(folders) > 1:
+        return False
+    (folder,) = folders
+    try:
+        return broadcast(transports, packed, f"{folder}/{PACKED}")
+    except EnvironmentFailedError as error:
+        say(f"the engines are sent to each node from here: {error}")
+        return False
