@@ -41,10 +41,24 @@ def shortened(name: str, replications: int) -> dict[str, Any]:
         plan["hosts_file"] = str(PLANS / plan["hosts_file"])
     for test in plan["tests"]:
         test["replications"] = replications
-        for axis, values in test.get("grid", {}).items():
+        grid = test.get("grid", {})
+        for axis, values in grid.items():
             if isinstance(values, list):
-                test["grid"][axis] = values[:1] + values[1:][-1:]
+                grid[axis] = values[:1] + values[1:][-1:]
+        excluded = [_within(entry, grid) for entry in test.pop("exclude", [])]
+        test["exclude"] = [entry for entry in excluded if all(entry.values())]
     return plan
+
+
+def _within(excluded: dict[str, Any], grid: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return an entry of `exclude` with those of its values that the shortened axes still have."""
+    entry = {}
+    for axis, values in excluded.items():
+        listed = values if isinstance(values, list) else [values]
+        axis_values = grid.get(axis)
+        whole = not isinstance(axis_values, list)
+        entry[axis] = [value for value in listed if whole or value in axis_values]
+    return entry
 
 
 def railgauge(*arguments: str | Path) -> str:

@@ -10,10 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from benchmarks import disk
+import yaml
+from benchmarks import disk, estimates
 from benchmarks.__main__ import BENCHMARKS, run_smallest
 from benchmarks.machine import LACKING
 from tests.support import command_line
+
+from railgauge.plan.cases import expand
+from railgauge.plan.load import load_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -82,3 +86,23 @@ def test_what_this_machine_lacks_is_named(name: str, tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (LACKING, "")
     assert re.fullmatch(rf"needs \S+ \(Debian: .*{BENCHMARKS[name].package}.*\)\n", done.stderr)
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(estimates.PLANS.glob("*.yaml"))])
+def test_a_shortened_plan_is_a_plan(name: str, tmp_path: Path) -> None:
+    plan = estimates.shortened(name, 1)
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False))
+    shortened = expand(load_plan(tmp_path / "plan.yaml"))
+    whole = expand(load_plan(estimates.PLANS / f"{name}.yaml"))
+    assert len(shortened) == len(whole)
+    for short, long in zip(shortened, whole, strict=True):
+        assert 0 < len(short.cases) <= len(long.cases)
+        # What the plan leaves out stays out.
+        assert {case.key for case in short.cases} <= {case.key for case in long.cases}
+
+
+def test_what_a_shortened_axis_has_is_still_excluded() -> None:
+    grid = {"send": ["standard", "ready"], "size": {"from": 1, "to": 8}}
+    entry = {"send": ["buffered", "ready"], "size": 8, "persistent": True}
+    assert estimates._within(entry, grid) == {"send": ["ready"], "size": [8], "persistent": [True]}
+    assert estimates._within({"send": "buffered"}, grid) == {"send": []}
