@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible, width
@@ -15,6 +16,8 @@ from railgauge.report.tables.table import Table
 if TYPE_CHECKING:
     from railgauge.report.tables.slow_nodes import Listing
 
+# So many characters fill a line of a page, and so many digits in small letters do.
+_LINE, _SMALL_DIGITS = 80, 95
 _SPACES = re.compile(r"[ \t\n]+")
 _NUMBER = re.compile(r"[-+]?[0-9.]*")
 _BETWEEN = re.compile(r"\n[ \t]*\n")
@@ -36,6 +39,24 @@ class Passage:
     def widths(self) -> list[int]:
         """How wide each column of the grid is, in columns of a terminal."""
         return [max(map(width, column)) for column in zip(*self.grid, strict=True)]
+
+    @property
+    def shares(self) -> list[float]:
+        """Each column's share of a line: 80 characters fill it, a column taking 5 beside its own."""
+        full = max(sum(self.widths) + 5 * len(self.widths), _LINE)
+        return [(wide + 2) / full for wide in self.widths]
+
+    @property
+    def lines(self) -> int:
+        """How many lines the grid takes where each column has its share."""
+        shares = self.shares
+        return sum(
+            max(
+                ceil(width(cell) / (_SMALL_DIGITS * share))
+                for cell, share in zip(row, shares, strict=True)
+            )
+            for row in self.grid
+        )
 
     @property
     def numbers(self) -> frozenset[int]:
