@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from tests.support.latex_lab import typeset
+from tests.support.latex_lab import pages_of, typeset
 from tests.support.paper_list import PAGE, with_list
 from tests.support.plan_data import store_plan
 
@@ -259,3 +259,88 @@ def test_a_papers_mistakes_are_told_where_they_stand(tmp_path: Path) -> None:
 def test_what_is_no_paper_is_told() -> None:
     with pytest.raises(InputError, match="no paper 'sharknet': did you mean 'sharcnet'"):
         find_shipped("reports/papers", "sharknet")
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        for file in loaded.plan_files():
+            store_plan(store, file)
+        runs = latest_runs(store, [plan.plan.name for plan in loaded.plans()])
+        files = make(name, store, runs, tmp_path / "out")
+    differences = [file for file in files if re.search(r"-difference(-\d+)?\.csv$", file.name)]
+    assert differences
+    for file in differences:
+        assert any(line["value"] for line in lines_of(file)), file.name
+
+
+def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) -> None:
+    make("hpcbench", None, (), tmp_path / "out")
+    lines = lines_of(tmp_path / "out" / "system-log-test-stream.csv")
+    lost = [line["shown"] for line in lines if line["metric"] == "lost_packets"]
+    assert lost == ["4", "1", "0", "0", "0"]
+    averages = lines_of(tmp_path / "out" / "system-log-test-averages.csv")
+    assert [line["shown"] for line in averages] == [
+        *("955.131345", "953.902539", "956.520249"),
+        *("954.936144", "953.696928", "956.277957"),
+    ]
+
+
+def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path) -> None:
+    make("udpmon", None, (), tmp_path / "out")
+    shown = {
+        (line["link"], line["datagram"]): line["shown"]
+        for line in lines_of(tmp_path / "out" / "streams.csv")
+        if line["metric"] == "sequence_last" and line["wait"] == "0.0"
+    }
+    assert shown == {
+        ("prusin→gwgsara2", "1000"): "not measured",
+        ("gwgsara2→prusin", "1000"): "not measured",
+        ("gwgsara2→gwgsara4", "1000"): "2040",
+        ("gwgsara2→gwgsara3", "1000"): "2572",
+        ("gwgsara4→gwgsara5 (hardware loop)", "1000"): "1900",
+        ("gwgsara4→gwgsara5 (back-to-back)", "1000"): "4999",
+        ("gwgsara4→gwgsara5 (back-to-back)", "1460"): "4999",
+    }
+
+
+def test_printed_disk_efficiencies_are_of_as_many_disks_as_threads() -> None:
+    folder_of = folder("reports") / "papers" / "machine"
+    measured = {
+        (row["mode"], row["threads"], row["block_bytes"]): float(row["mb_per_s"])
+        for row in lines_of(folder_of / "disk.csv")
+    }
+    modes = {"RS": "read", "WS": "write", "RR": "random_read", "WR": "random_write"}
+    whole = {"RS": 372, "WS": 172, "RR": 540, "WR": 410}
+    rows = lines_of(folder_of / "iozone.csv")
+    assert len(rows) == len(measured) == 36
+    for row in rows:
+        work, threads = row["work"], row["threads"]
+        theoretical = float(row["theoretical MB/s"])
+        assert theoretical == whole[work] * int(threads)
+        own = measured[modes[work], threads, row["block_bytes"]]
+        assert float(row["measured %"]) == pytest.approx(100 * own / theoretical, rel=1e-6)
+        iozone = 100 * float(row["IOzone MB/s"]) / theoretical
+        assert float(row["IOzone %"]) == pytest.approx(iozone, rel=1e-6)
+
+
+def test_a_disks_blocks_are_the_reports_bytes(tmp_path: Path) -> None:
+    make("machine", None, (), tmp_path / "out")
+    text = (tmp_path / "out" / "machine.txt").read_text(encoding="utf-8")
+    for block in ("1024000", "10240000", "102400000"):
+        assert re.search(rf"^(RS +1| +) +{block} +\d+\.\d+ ", text, re.MULTILINE), block
+
+
+@pytest.mark.usefixtures("latex")
+@pytest.mark.parametrize("name", ["machine", "udpmon", "zc"])
+def test_a_printed_table_stands_on_a_page_with_its_heading(name: str, tmp_path: Path) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    make(name, None, (), tmp_path)
+    pages = [" ".join(page.split()) for page in pages_of(tmp_path, name).split("\f")]
+    for table in loaded.paper.printed:
+        rows = list(csv.reader((PAPERS[name].parent / table.file).read_text().splitlines()))
+        first, last = (" ".join(" ".join(row).split()) for row in (rows[1], rows[-1]))
+        heading = " ".join(table.number.split())
+        within = [page for page in pages if heading in page and "As printed" in page]
+        assert any(first in page and last in page for page in within), table.name
