@@ -42,7 +42,7 @@ class Passage:
 
     @property
     def shares(self) -> list[float]:
-        """Each column's share of a line: 80 characters fill it, a column taking 5 beside its own."""
+        """Each column's share of a line, to which it takes 5 characters beside its own."""
         full = max(sum(self.widths) + 5 * len(self.widths), _LINE)
         return [(wide + 2) / full for wide in self.widths]
 
