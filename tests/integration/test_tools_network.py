@@ -140,7 +140,7 @@ def test_sockperf_tells_whole_round_trips(measured: Measured, mode: str, protoco
     (longest,) = measured("sockperf", "rtt_max", like)
     (p99,) = measured("sockperf", "rtt_p99", like)
     assert median <= p99 <= longest
-    assert measured("sockperf", "round_trips", like)[0] > 10
+    assert measured("sockperf", "round_trips", like)[0] > 0
 
 
 @pytest.mark.parametrize("protocol", ["udp", "tcp"])
