@@ -92,7 +92,7 @@ def verdict_between(
     judged.
     """
     first = select(store, before, plan=plan)
-    second = select(store, after, plan=plan or store.run(first.runs[-1]).new.plan)
+    second = select(store, after, plan=plan or "".join(store.run_plans(first.runs[-1:])))
     reading = read(store, [*first.runs, *second.runs], metrics)
     return verdict_on(store, reading, first, second)
 

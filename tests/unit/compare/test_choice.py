@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from tests.support.verdict_samples import add_run, lane, noisy, verdict
 from railgauge.cli.comparing import compare
 from railgauge.compare.reading import read
 from railgauge.compare.renames import Rename
+from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
-from railgauge.store.records import MetricInfo, Outcome, PlannedCase
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, StoredRun
 
 METRICS = {
     "throughput": MetricInfo("bit/s", "higher"),
@@ -187,3 +189,20 @@ def test_a_case_that_was_skipped_in_every_run_is_told_once(database: Path):
     assert skipped.metric == ""
     reason = "it was skipped: no huge pages"
     assert skipped.judged.reason == f"before, {reason}; after, {reason}"
+
+
+class StoreWithoutRuns(Store):
+    """A store in which nobody may read all about a run: it may have many cases."""
+
+    def run(self, run_id: int) -> StoredRun:
+        """Refuse to."""
+        raise AssertionError(f"all about run {run_id} is read")
+
+
+def test_the_second_side_is_of_the_first_ones_plan_without_reading_all_its_cases(database: Path):
+    for seed, plan in enumerate(("fabric", "fabric", "other")):
+        add_run(database, {1: noisy(seed=seed)}, new=replace(RUN, plan=plan))
+    with StoreWithoutRuns.open(str(database)) as store:
+        store.set_baseline("good", [1])
+        answer = verdict_between(store, "good", "latest", plan="")
+    assert answer.comparison.selected[1].runs == (2,)
