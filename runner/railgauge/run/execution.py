@@ -206,7 +206,8 @@ class Execution:
                 running += 1
         while running:
             messages = self._next_messages()
-            self._note([message for message in messages if isinstance(message, _Measured)])
+            if measured := [message for message in messages if isinstance(message, _Measured)]:
+                self._note(measured)
             for message in messages:
                 match message:
                     case _Ended(error=error):

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
+from typing import Any
 
-from sqlalchemy import Connection, Table, func, select, update
+from sqlalchemy import Connection, Table, bindparam, func, select, update
 
 from railgauge.base.errors import StoreError
 from railgauge.store.copy_tables import (
@@ -61,7 +62,18 @@ _TRACES = 1
 NamedValue = tuple[str, str, float]
 # (run case, number)
 Key = tuple[int, int]
+LogRow = Mapping[str, Any]
 BESIDE = "trace, series or logs"
+_SEAL = (
+    update(TABLES["replication"])
+    .where(
+        TABLES["replication"].c.run_case_id == bindparam("key_case"),
+        TABLES["replication"].c.number == bindparam("key_number"),
+    )
+    .values(
+        checksum=TABLES["replication"].c.checksum.op("&")(~_BESIDE).op("|")(bindparam("actual"))
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +143,27 @@ def unsaid(own: int) -> int:
 
 
 def seal(
-    connection: Connection, launch_id: int | None, keys: Iterable[Key], *, traces: bool
+    connection: Connection, keys: Iterable[Key], logs: Iterable[LogRow], *, traces: bool
 ) -> None:
-    """Have the checksums of replications cover their traces, series and logs, as stored now.
+    """Have the checksums of a launch's replications cover their traces, series and `logs`.
 
-    Without `traces` they have neither traces nor series.
+    The logs are rows of the table as just stored; without `traces` there are neither traces nor
+    series.
     """
-    own = Replication.checksum.op("&")(unsaid(-1))
+    of_number: Counter[int] = Counter()
+    for log in logs:
+        of_number[log["number"]] += _log_digest([log[name] for name in _LOG_HEAD])
     for chunk in chunks(keys, KEYS):
-        tables = _OVER_TIME if traces else ()
-        beside = _beside(connection, dict.fromkeys(chunk, launch_id), tables)
-        for (run_case, number), actual in beside.items():
-            connection.execute(
-                update(Replication)
-                .where(Replication.run_case_id == run_case, Replication.number == number)
-                .values(checksum=own.op("|")(actual))
-            )
+        sums = _sums_over_time(connection, chunk, _OVER_TIME if traces else ())
+        for key in chunk:
+            if key[1] in of_number:
+                sums[key] += of_number[key[1]]
+        rows = [
+            {"key_case": run_case, "key_number": number, "actual": actual}
+            for (run_case, number), actual in _lower_halves(sums).items()
+        ]
+        if rows:
+            connection.execute(_SEAL, rows)
 
 
 def check_checksums(connection: Connection) -> ChecksumReport:
@@ -271,10 +288,7 @@ def _beside(
     """
     sums: Counter[Key] = Counter()
     for keys in chunks(launches, KEYS):
-        for table in tables:
-            query = select(table).where(same_keys((table.c.run_case_id, table.c.number), keys))
-            for row in chain.from_iterable(fetch_rows(connection, query, _TRACES)):
-                sums[row.run_case_id, row.number] += _digest([_text(table, row)])
+        sums.update(_sums_over_time(connection, keys, tables))
         pairs: dict[tuple[int, int], list[Key]] = {}
         for key in keys:
             if (launch := launches[key]) is not None:
@@ -282,20 +296,41 @@ def _beside(
         for pair, log in _log_digests(connection, list(pairs)):
             for key in pairs[pair]:
                 sums[key] += log
+    return _lower_halves(sums)
+
+
+def _sums_over_time(
+    connection: Connection, keys: Sequence[Key], tables: Sequence[Table]
+) -> Counter[Key]:
+    """Return the sum of the digests of these replications' rows in the tables, by replication."""
+    sums: Counter[Key] = Counter()
+    for table in tables:
+        query = select(table).where(same_keys((table.c.run_case_id, table.c.number), keys))
+        for row in chain.from_iterable(fetch_rows(connection, query, _TRACES)):
+            sums[row.run_case_id, row.number] += _digest(_text(table, row))
+    return sums
+
+
+def _lower_halves(sums: Mapping[Key, int]) -> dict[Key, int]:
     return {key: total % (_BESIDE - 1) + 2 for key, total in sums.items()}
 
 
 def _log_digests(connection: Connection, pairs: list[tuple[int, int]]) -> Iterator[tuple[Key, int]]:
-    """Yield the (launch, number) of each log of these, and a digest of what log it is.
-
-    Not of its counters: to read a dozen tables back would double what storing a replication takes.
-    """
+    """Yield the (launch, number) of each log of these, and its digest."""
     if not pairs:
         return
     columns = (LOG.c.launch_id, LOG.c.number, *(LOG.c[name] for name in _LOG_HEAD))
     query = select(*columns).where(same_keys(columns[:2], pairs))
     for launch, number, *head in connection.execute(query).all():
-        yield (launch, number), _digest([repr(head)])
+        yield (launch, number), _log_digest(head)
+
+
+def _log_digest(head: list[Any]) -> int:
+    """Return a digest of what log it is (the columns `_LOG_HEAD`).
+
+    Not of its counters: to read a dozen tables back would double what storing a replication takes.
+    """
+    return _digest(repr(head))
 
 
 def _text(table: Table, row: DatabaseRow) -> str:
@@ -304,8 +339,5 @@ def _text(table: Table, row: DatabaseRow) -> str:
     return f"{table.name} {stored}"
 
 
-def _digest(texts: Iterable[str]) -> int:
-    digest = blake2b(digest_size=4)
-    for text in sorted(texts):
-        digest.update(text.encode())
-    return int.from_bytes(digest.digest(), "little")
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "little")

@@ -98,9 +98,9 @@ def insert_all(
             )
         if outcome.ports:
             ports[number, id(outcome.ports)] = number, outcome.ports
-    insert_logs(connection, run.id, launch_id, logs.values(), numbers)
-    if prepared.traces or logs:
-        seal(connection, launch_id, keys, traces=bool(prepared.traces))
+    log_rows = insert_logs(connection, run.id, launch_id, logs.values(), numbers)
+    if prepared.traces or log_rows:
+        seal(connection, keys, log_rows, traces=bool(prepared.traces))
     _insert_ports(connection, run.id, launch_id, ports.values())
 
 

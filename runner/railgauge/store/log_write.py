@@ -49,8 +49,8 @@ def insert_logs(
     launch_id: int | None,
     logs: Iterable[LogGroup],
     numbers: Numbers,
-) -> None:
-    """Store logs, and notes on what of them can't be stored.
+) -> list[Row]:
+    """Store logs, and notes on what of them can't be stored; return the logs' own rows.
 
     `numbers` is added to; it's worthless when the transaction is rolled back.
     """
@@ -74,13 +74,14 @@ def insert_logs(
             notes += [place | {"host": prepared.host, "note": note} for note in log_notes]
     insert_rows(connection, tables.LOG_NOTE, notes)
     if not stored:
-        return
+        return []
     sets = _label_sets(connection, [prepared.labels for prepared in stored], numbers)
     for head, prepared in zip(heads, stored, strict=True):
         head["label_set_id"] = sets.get(id(prepared.labels))
     ids = insert_with_ids(connection, tables.LOG, heads)
     _insert_rows(connection, ids, stored)
     _insert_packed(connection, ids, stored, numbers)
+    return heads
 
 
 def _insert_rows(connection: Connection, ids: Sequence[int], logs: Sequence[PreparedLog]) -> None:
