@@ -1,4 +1,4 @@
-"""`python -m railgauge`, or a benchmark, started for a test without the second of importing."""
+"""`python -m railgauge`, a benchmark or a script, started without the second of importing."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tests.support import ROOT
 from tests.support.fork_server import CLONE, LENGTH, Request
 
 COMMAND = (sys.executable, "-m", "railgauge")
+# Runs a text: as `python -c` does, of this checkout's folder.
+SCRIPT = (sys.executable, "-m", "tests.support.script")
 # Variables that Python or a library reads when it starts: who changes one gets a real start.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ", "OMP_", "OPENBLAS_", "MALLOC_", "COVERAGE")
 _START = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
@@ -41,9 +43,10 @@ _ONLY = {
 
 
 def _is_ours(command: Sequence[str]) -> bool:
-    """Whether it begins with COMMAND, or with that of a benchmark of this checkout."""
+    """Whether it begins with COMMAND, with that of a benchmark of this checkout, or SCRIPT."""
     *start, module = command[:3]
-    return (*start,) == COMMAND[:2] and (module == COMMAND[2] or module.startswith("benchmarks."))
+    is_ours = module in (COMMAND[2], SCRIPT[2]) or module.startswith("benchmarks.")
+    return (*start,) == COMMAND[:2] and is_ours
 
 
 def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
@@ -111,7 +114,7 @@ _servers: dict[int, _Server] = {}
 
 
 class Popen(subprocess.Popen[Any]):
-    """subprocess.Popen, which forks railgauge and benchmarks where that makes no difference."""
+    """subprocess.Popen, which forks what is ours (`_is_ours`) where that makes no difference."""
 
     def _execute_child(self, *arguments: Any) -> None:
         """Stand for the one of Popen, which forks and executes."""

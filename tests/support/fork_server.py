@@ -35,7 +35,7 @@ CLONE = {"x86_64": 56, "aarch64": 220}.get(os.uname().machine)
 _CLONE_PARENT = 0x00008000
 _STREAMS = 3
 # Of other packages: what railgauge imports when it needs it.
-_OTHERS = ("alembic.command", "fabric", "jinja2", "rich.progress", "rich.table", "scipy.stats")
+_OTHERS = ("alembic.command", "fabric", "jinja2", "rich.progress", "rich.table", "scipy.special")
 
 
 class Request(NamedTuple):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from tests.support import ROOT
+from tests.support import ROOT, command_line
 
 from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.base.trace import Trace, encode
@@ -176,11 +174,10 @@ def lossy(number: int) -> Outcome:
 
 def script(body: str, *arguments: object) -> subprocess.Popen[str]:
     """Start Python on `body`, which finds the samples and its arguments in sys.argv."""
-    path = os.pathsep.join([str(ROOT), str(ROOT / "runner")])
-    return subprocess.Popen(
-        [sys.executable, "-c", body, *map(str, arguments)],
+    return command_line.Popen(
+        [*command_line.SCRIPT, body, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": path},
+        cwd=ROOT,
     )

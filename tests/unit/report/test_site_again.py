@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support import command_line
 from tests.support.site_samples import PLAN, build, change, files, made, nights
 from tests.support.store_samples import (
     LAUNCH,
@@ -290,8 +290,8 @@ def test_a_mark_is_read_as_it_was_written(tmp_path: Path):
 
 
 def command(database: Path, out: Path) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "railgauge", "site", "--db", str(database), "--out", str(out)]
-    return subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    words = [*command_line.COMMAND, "site", "--db", str(database), "--out", str(out)]
+    return command_line.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -66,7 +67,8 @@ def test_opening_an_up_to_date_database_needs_no_migration_tool(path: Path) -> N
         "import sys; from railgauge.store import Store\n"
         "Store.open(sys.argv[1]).close(); print('alembic' in sys.modules)"
     )
-    assert script(body, path).communicate()[0] == "False\n"
+    command = [sys.executable, "-c", body, str(path)]
+    assert subprocess.check_output(command, text=True) == "False\n"
 
 
 def test_a_database_of_a_newer_railgauge_is_refused(where: str) -> None:
