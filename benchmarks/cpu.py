@@ -34,7 +34,7 @@ a @ b
 print(2 * n**3 / (time.perf_counter() - begun))
 """
 VECTORS = ("avx512", "avx2", "avx", "sse2", "neon", "scalar")
-PRECISIONS = ("quarter", "half", "single", "double", "integer")
+PRECISIONS = ("int8", "int16", "fp16", "bf16", "single", "double", "integer")
 
 Metrics = dict[str, float]
 

@@ -17,9 +17,10 @@
 #define LATER_LEAD 0.01 /* before the others, which follow at once */
 
 static const struct parameter parameters[] = {
-    {"precision", CHOICE, "double", 0, 0, "int8|int16|single|double|integer", NULL, NULL,
-     "what is computed with: int8: 8-bit and int16: 16-bit integers, single: 32-bit and double: "
-     "64-bit floating point; integer: 64-bit integers, one at a time",
+    {"precision", CHOICE, "double", 0, 0, "int8|int16|fp16|bf16|single|double|integer", NULL, NULL,
+     "what is computed with: int8: 8-bit and int16: 16-bit integers, fp16: 16-bit, single: 32-bit "
+     "and double: 64-bit floating point; bf16: products of bfloat16 added up in 32 bits; integer: "
+     "64-bit integers, one at a time. fp16 and bf16 where the CPU has instructions for them",
      .former = "quarter=int8|half=int16"},
     {"vector", CHOICE, "auto", 0, 0, VECTORS, NULL, NULL,
      "the vector unit that computes; auto: the widest that this CPU has; scalar: one element at "
@@ -61,6 +62,7 @@ static const char *operation_of(const struct kernel *kernel)
         [PAIR] = "multiply, then add: 2 for each element",
         [GROW] = "multiply-add, rounded once: 2 for each element",
         [ADD] = "add: 1 for each element",
+        [DOT] = "multiply and add to a 32-bit sum: 2 for each 16-bit element",
     };
     return operations[kernel->form];
 }

@@ -16,6 +16,8 @@ static _Noreturn void refuse(const char *precision, const char *vector)
                      length ? ", " : "",
                      kernels[i].vector);
     }
+    if (*supported_names == 0)
+        fail(BAD_PARAMETER, "precision: this CPU has no instructions for %s", precision);
     fail(BAD_PARAMETER, "vector: this CPU has no %s for precision %s, but it has: %s", vector,
          precision, supported_names);
 }

@@ -17,9 +17,10 @@ enum form {
     PAIR,  /* x * m, then + a */
     GROW,  /* x + x * m, rounded once */
     ADD,   /* x + a */
+    DOT,   /* x + m * a + m' * a', of 16-bit factors in pairs, into 32 bits */
 };
 
-enum precision { INT8, INT16, SINGLE, DOUBLE, INTEGER };
+enum precision { INT8, INT16, FP16, BF16, SINGLE, DOUBLE, INTEGER };
 
 /* What a loop works on. Of each register only the kernel's width counts. */
 struct registers {
@@ -40,10 +41,11 @@ struct kernel {
 extern const struct kernel kernels[];
 extern const size_t kernel_count;
 
+/* Bytes of an element; of bf16 those of a sum, to which a pair of factors belongs. */
 size_t element_size(enum precision precision);
 const char *precision_name(enum precision precision);
 
-/* Operations of one round: each element's multiplication and each element's addition is one. */
+/* Operations of one round: each multiplication and each addition of an element is one. */
 double round_operations(const struct kernel *kernel);
 
 /* That count additions, each waiting for the one before it, one a cycle. */

@@ -5,6 +5,7 @@
 
 #include "kernels.h"
 
+#include <cpuid.h>
 #include <string.h>
 
 /* clang-format off */
@@ -52,6 +53,12 @@ VECTOR_LOOP(avx512_double, AVX512, zmm, "vmovupd", STEP_FUSED, "vfmadd213pd", ""
 VECTOR_LOOP(avx512_single, AVX512, zmm, "vmovups", STEP_FUSED, "vfmadd213ps", "", CLEAN)
 VECTOR_LOOP(avx512_int16, AVX512, zmm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
 VECTOR_LOOP(avx512_int8, AVX512, zmm, "vmovups", STEP_ADD, "", "vpaddb", CLEAN)
+/* Assemblers of such compilers know the instructions. */
+#if defined(__clang__) ? __clang_major__ >= 14 : __GNUC__ >= 12
+#define HAS_SHORT_REALS
+VECTOR_LOOP(avx512_fp16, AVX512, zmm, "vmovups", STEP_FUSED, "vfmadd213ph", "", CLEAN)
+VECTOR_LOOP(avx512_bf16, AVX512, zmm, "vmovups", STEP_FUSED, "vdpbf16ps", "", CLEAN)
+#endif
 VECTOR_LOOP(avx2_double, "avx2,fma", ymm, "vmovupd", STEP_FUSED, "vfmadd213pd", "", CLEAN)
 VECTOR_LOOP(avx2_single, "avx2,fma", ymm, "vmovups", STEP_FUSED, "vfmadd213ps", "", CLEAN)
 VECTOR_LOOP(avx2_int16, "avx2", ymm, "vmovups", STEP_PAIR, "vpmullw", "vpaddw", CLEAN)
@@ -107,6 +114,21 @@ static bool has_avx512(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
 }
 
+#ifdef HAS_SHORT_REALS
+/* By CPUID itself: not every compiler has names for these (Intel SDM, volume 2, CPUID, leaf 7). */
+static bool has_avx512_fp16(void)
+{
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
+
+static bool has_avx512_bf16(void)
+{
+    unsigned a, b, c, d;
+    return has_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
+}
+#endif
+
 static bool has_avx2_fma(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -138,6 +160,10 @@ const struct kernel kernels[] = {
     {SINGLE, "avx", PAIR, 12, 32, has_avx, avx_single},
     {SINGLE, "sse2", PAIR, 12, 16, always, sse2_single},
     {SINGLE, "scalar", PAIR, 12, 4, always, scalar_single},
+#ifdef HAS_SHORT_REALS
+    {FP16, "avx512", FUSED, 12, 64, has_avx512_fp16, avx512_fp16},
+    {BF16, "avx512", DOT, 12, 64, has_avx512_bf16, avx512_bf16},
+#endif
     {INT16, "avx512", PAIR, 12, 64, has_avx512, avx512_int16},
     {INT16, "avx2", PAIR, 12, 32, has_avx2, avx2_int16},
     {INT16, "sse2", PAIR, 12, 16, always, sse2_int16},

@@ -16,10 +16,15 @@ static int normal(const struct kernel *kernel, const struct registers *registers
         for (size_t at = 0; at < (size_t)kernel->width; at += element_size(kernel->precision)) {
             double wide;
             float narrow;
+            uint16_t half;
             memcpy(&wide, registers->chains[chain] + at, sizeof wide);
             memcpy(&narrow, registers->chains[chain] + at, sizeof narrow);
+            memcpy(&half, registers->chains[chain] + at, sizeof half);
+            bool is_single = kernel->precision == SINGLE || kernel->precision == BF16;
+            int exponent = half >> 10 & 31;
             all = all && (kernel->precision != DOUBLE || isnormal(wide)) &&
-                  (kernel->precision != SINGLE || isnormal(narrow));
+                  (!is_single || isnormal(narrow)) &&
+                  (kernel->precision != FP16 || (exponent > 0 && exponent < 31));
         }
     return all;
 }

@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 PRECISIONS = ("int8", "int16", "single", "double", "integer")
+# What some CPUs compute with only, and the flag of those.
+SHORT_REALS = {
+    "fp16": {"x86_64": "avx512_fp16", "aarch64": "asimdhp"},
+    "bf16": {"x86_64": "avx512_bf16", "aarch64": "bf16"},
+}
 CPUS = sorted(os.sched_getaffinity(0))
 
 
@@ -65,6 +70,22 @@ def test_a_unit_that_is_not_there_is_refused_and_those_there_are_named(
     assert error["code"] == "bad-parameter"
     assert absent in error["message"]
     assert "scalar" in error["message"]
+
+
+@pytest.mark.parametrize("precision", SHORT_REALS)
+def test_short_floating_point_is_measured_only_where_the_cpu_has_it(
+    engines, precision: str
+) -> None:
+    outcome = _run(engines, f"--precision={precision}")
+    if SHORT_REALS[precision].get(platform.machine()) in _flags():
+        (m,) = outcome.metrics
+        assert m["operations_per_cycle"] > 0
+        settings = outcome.settings["client"]
+        assert settings["register_bits"] >= 128
+        assert "2 for each" in settings["operation"]
+    else:
+        assert outcome.error["code"] == "bad-parameter"
+        assert outcome.error["message"].endswith(f"this CPU has no instructions for {precision}")
 
 
 @pytest.mark.parametrize(

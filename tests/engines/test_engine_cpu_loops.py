@@ -11,12 +11,18 @@ import pytest
 from tests.support.engine_cache import deploy_here
 
 LOOP = re.compile(
-    r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)_(?:double|single|int16|int8|integer))>:\n"
+    r"^[0-9a-f]+ <((?:avx512|avx2|avx|sse2|neon|scalar)"
+    r"_(?:double|single|fp16|bf16|int16|int8|integer))>:\n"
     r"((?:.+\n)+)",
     re.M,
 )
 LINE = re.compile(r"^ *([0-9a-f]+):[ \t]+(\S+)[ \t]*(.*)$", re.M)
-REALS = {"double": "pd", "single": "ps"}
+REALS = {
+    "double": "vfmadd213pd",
+    "single": "vfmadd213ps",
+    "fp16": "vfmadd213ph",
+    "bf16": "vdpbf16ps",
+}
 COUNTING = {"dec", "jne", "subs", "b.ne", "mov"}  # the loop's own; mov: none but arm64's
 
 Instruction = tuple[str, list[str]]  # its name and operands
@@ -77,20 +83,25 @@ def test_no_loop_loads_stores_or_spills(loops) -> None:
 
 
 def test_no_loop_does_anything_else_than_its_arithmetic(loops) -> None:
-    wanted = re.compile(r"v?p?(f?mul|f?madd|fml[as]|f?add|imul|fmadd213)\w*")
+    wanted = re.compile(r"v?p?(f?mul|f?madd|fml[as]|f?add|imul|fmadd213|dpbf16|bfdot)\w*")
     for name, body in loops.items():
         strange = {i for i, _ in _arithmetic(body) if not wanted.fullmatch(i)}
         assert not strange, name
 
 
 @x86
-@pytest.mark.parametrize(("unit", "register"), [("avx512", "%zmm"), ("avx2", "%ymm")])
-@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize(
+    ("unit", "register", "precision"),
+    [
+        *[("avx512", "%zmm", precision) for precision in REALS],
+        *[("avx2", "%ymm", precision) for precision in ("double", "single")],
+    ],
+)
 def test_fused_loops_have_twelve_independent_chains(
     loops, unit: str, register: str, precision: str
 ) -> None:
     arithmetic = _arithmetic(loops[f"{unit}_{precision}"])
-    assert {name for name, _ in arithmetic} == {f"vfmadd213{REALS[precision]}"}
+    assert {name for name, _ in arithmetic} == {REALS[precision]}
     assert all(o.startswith(register) for _, operands in arithmetic for o in operands)
     chains = Counter(operands[-1] for _, operands in arithmetic)
     constants = {o for _, operands in arithmetic for o in operands[:-1]}
@@ -102,11 +113,12 @@ def test_fused_loops_have_twelve_independent_chains(
 @x86
 def test_other_vector_loops_have_twelve_chains_too(loops) -> None:
     names = [n for n in loops if not n.startswith("scalar") or n.endswith(("double", "single"))]
-    assert len(names) == 16
+    assert len(names) == 18
     for name in names:
         arithmetic = _arithmetic(loops[name])
         assert len({operands[-1] for _, operands in arithmetic}) == 12, name
-        pairs = 1 if "int8" in name or ("fmadd" in arithmetic[0][0]) else 2
+        is_alone = "int8" in name or arithmetic[0][0] in REALS.values()
+        pairs = 1 if is_alone else 2
         assert len(arithmetic) == 24 * pairs, name
 
 

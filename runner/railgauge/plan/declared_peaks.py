@@ -101,6 +101,8 @@ class Peaks(StrictModel):
 
     cpu_int8: OperationRate | None = None
     cpu_int16: OperationRate | None = None
+    cpu_fp16: OperationRate | None = None
+    cpu_bf16: OperationRate | None = None
     cpu_single: OperationRate | None = None
     cpu_double: OperationRate | None = None
     cpu_integer: OperationRate | None = None
