@@ -135,7 +135,7 @@ def test_without_a_baseline_it_measures_nothing_and_says_how_to_get_one(lanes: L
     assert "say --set-missing" in said
     assert not (lanes.folder / "count-1").exists()
     assert "run 1 is baseline lanes now" in lanes.gate("--set-missing")
-    assert "nothing is slower" in lanes.gate("--set-missing").splitlines()[0]
+    assert "nothing could be shown to be slower" in lanes.gate("--set-missing").splitlines()[0]
 
 
 def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) -> None:
@@ -191,7 +191,9 @@ def test_with_one_run_in_the_baseline_only_a_large_fall_fails_the_gate(lanes: La
     lanes.measured_once()
     lanes.level(2, 0.96e9)
     lines = lanes.gate().splitlines()
-    assert lines[0].startswith("lanes: nothing is slower, not enough data for 3 of 3 results (")
+    assert lines[0].startswith(
+        "lanes: nothing could be shown to be slower, not enough data for 3 of 3 results ("
+    )
     assert lines[1].startswith("3 of 3 results: not enough baseline runs: ")
     assert lines[1].endswith("railgauge baseline set lanes 1 RUN RUN --replace")
     lanes.level(2, 0.8e9)
@@ -204,7 +206,7 @@ def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
     lanes.level(3, 0.9e9)
     lanes.level(3, 1e9, "then")
     said = lanes.gate()
-    assert "nothing is slower" in said.splitlines()[0]
+    assert "nothing could be shown to be slower" in said.splitlines()[0]
     assert "not confirmed: figure: here · lane 3" in said
     lanes.level(3, 0.9e9, "then")
     assert "slower" in lanes.gate("--no-confirm", code=1).splitlines()[0]

@@ -117,7 +117,8 @@ def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database
     )
     text = told(database, "good", "2")
     assert text.splitlines()[:2] == [
-        "nothing is slower, not enough data for 5 of 5 results (baseline good (run 1) → run 2)",
+        "nothing could be shown to be slower, not enough data for 5 of 5 results "
+        "(baseline good (run 1) → run 2)",
         sentence,
     ]
     assert text.count("not enough baseline runs") == 1

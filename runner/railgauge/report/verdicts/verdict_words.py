@@ -36,7 +36,7 @@ def headline(verdict: Verdict) -> str:
     cases = len({result.name[:2] for result in compared.results})
     first, second = (visible(side.title) for side in compared.selected)
     slower = len({result.name[:2] for result in verdict.slower})
-    parts = ["nothing is slower" if _is_any_judged(compared) else "nothing could be judged"]
+    parts = [_nothing_slower(compared)]
     if slower:
         parts = [f"{slower:,} of {cases:,} {_cases(cases)} slower"]
     if not compared.selected[0].runs:
@@ -55,9 +55,14 @@ def headline(verdict: Verdict) -> str:
     return f"{plan}{', '.join(parts)} ({first} → {second})"
 
 
-def _is_any_judged(comparison: Comparison) -> bool:
-    """Whether there were enough values to find a change of any size in any result."""
-    return any(not math.isnan(result.judged.q) for result in comparison.results)
+def _nothing_slower(comparison: Comparison) -> str:
+    """Return what may be said where nothing was found to be slower: how much was looked at."""
+    if any(result.judged.change != "not enough data" for result in comparison.results):
+        return "nothing is slower"
+    # Enough values to find a change of some size, if a large one.
+    if any(not math.isnan(result.judged.q) for result in comparison.results):
+        return "nothing could be shown to be slower"
+    return "nothing could be judged"
 
 
 def tally(comparison: Comparison) -> str:
