@@ -64,7 +64,8 @@ def test_every_contender_that_is_installed_yields_a_number_and_a_ratio(
 
 
 def test_rates_and_times_are_in_base_units(told: dict[str, Any]) -> None:
-    bounds = {"bit/s": (1e7, 1e13), "packet/s": (1e3, 1e9), "s": (1e-7, 0.1)}
+    # Wide, as of these 0.2 s a client may get hardly any: one round trip took 0.197 s.
+    bounds = {"bit/s": (1e6, 1e13), "packet/s": (100, 1e9), "s": (1e-7, 10)}
     for work in told["works"]:
         least, most = bounds[work["unit"]]
         for row in work["rows"]:
