@@ -359,20 +359,25 @@ async function showComparison(body, first, second) {
   if (!site.data.has(first) || !site.data.has(second)) return;
   const pairs = compareMedians(first, second);
   const reach = Math.max(Math.log(1.05), ...pairs.map(({ ratio }) => Math.min(Math.log(8), Math.abs(Math.log(ratio ?? 1)))));
+  // What all rows have in common stands once, and the ratio first: a phone has room for little more.
+  const metrics = new Set(pairs.map(({ after }) => after.name));
+  const nameOf = (metric) => metric.replaceAll("_", " ");
   const rows = pairs.map(({ after, row, ratio, apart }) => [
     { text: after.words, href: "" },
-    { text: after.name.replaceAll("_", " ") },
-    { text: apart === null ? "–" : apart ? "apart" : "overlap" },
-    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: interval(row, row.unit) },
-    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: interval(after, after.unit) },
+    ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
     ratio === null ? { text: "–", kind: "missing" } : { text: ratio.toFixed(3), value: ratio },
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
+    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: interval(row, row.unit) },
+    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: interval(after, after.unit) },
+    { text: apart === null ? "–" : apart ? "apart" : "overlap" },
   ]);
-  const columns = ["Case", "Metric", "Intervals", `Run ${first}`, `Run ${second}`, "Ratio", "Beside 1"];
+  const named = metrics.size > 1 ? ["Case", "Metric"] : ["Case"];
+  const columns = [...named, "Ratio", "Beside 1", `Run ${first}`, `Run ${second}`, "Intervals"];
+  const metric = metrics.size === 1 ? `${nameOf([...metrics][0])} of run` : "Run";
   body.append(element("p", { class: "note" },
     `Medians and their 95 % intervals; ratio: run ${second} to run ${first}. Intervals that are apart are no verdict:` +
     ` railgauge compare ${first} ${second} judges all cases together, and says what changed beside them.`));
-  body.append(pairs.length ? table("compared", `Run ${first} and run ${second}, what is apart first`, columns, rows, 3, "h2")
+  body.append(pairs.length ? table("compared", `${metric} ${first} and run ${second}, what is apart first`, columns, rows, named.length, "h2")
     : element("p", {}, "These runs have no case in common."));
 }
 

@@ -18,6 +18,7 @@ from tests.support.soak_lab import (
     ANYHOW,
     CPUS,
     LOCK,
+    STARVED,
     Marker,
     Soak,
     are_gone,
@@ -66,7 +67,7 @@ def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run it to its end, again while another one holds the machine."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + STARVED
         while True:
             argv = [program, *arguments]
             done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
@@ -81,7 +82,7 @@ def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 @contextlib.contextmanager
 def started(*argv: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start it by hand, again while another one has the machine; yields its first line, too."""
-    limit = time.monotonic() + PATIENCE
+    limit = time.monotonic() + STARVED
     while True:
         pipe = subprocess.PIPE
         words = [str(word) for word in argv]
