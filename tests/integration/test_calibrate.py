@@ -60,7 +60,12 @@ def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize("check", ["udp lost datagrams", "tcp retransmits"])
 def test_a_count_that_is_off_by_one_is_shown_on_any_machine(check: str) -> None:
     (broken,) = (broken for broken in BROKEN_INSTRUMENTS if broken.check == check)
-    shown = broken_check(broken)
+    # What the machine itself loses, or a stream's last segment, leaves no truth to compare with.
+    for _ in range(5):
+        shown = broken_check(broken)
+        if shown.conclusion != "not certifiable here":
+            break
+        assert shown.reason
     assert (abs(shown.error or 0), shown.conclusion) == (1, "wrong")
 
 

@@ -6,10 +6,10 @@ A program of its own, with nothing but the standard library, as it runs in a hos
 kernel writes the first bytes of each packet into a ring of SLOTS slots (packet(7), PACKET_RX_RING)
 without anybody having to wake up. It prints `ready`; once its standard input has a line or ends, it
 prints a line a packet: nanoseconds (CLOCK_REALTIME), whether it left (1) or came (0), protocol,
-ports, payload bytes and a number: of TCP the sequence number, of UDP the low half of the one that
-railgauge's streams have in bytes 8 to 16 of their payload, 0 in a shorter one. The last line says
-how many packets found no slot, and how many ns of CLOCK_REALTIME and of CLOCK_MONOTONIC_RAW it all
-took.
+ports, payload bytes, a number and flags. Of TCP these are the sequence number, and 1 for FIN and 2
+for SYN; of UDP the low half of the number that railgauge's streams have in bytes 8 to 16 of their
+payload, 0 in a shorter one, and 0. The last line says how many packets found no slot, and how many
+ns of CLOCK_REALTIME and of CLOCK_MONOTONIC_RAW it all took.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _BLOCK = 1 << 20
 # It ends by itself after this many seconds, whatever became of the controller.
 _LONGEST = 300.0
 _UDP, _TCP = 17, 6
+# The two low bits of TCP's flags (RFC 9293).
+_FIN_SYN = 3
 # In a datagram of a stream the sequence number, of eight bytes, ends here.
 _NUMBER_END = 16
 
@@ -83,14 +85,15 @@ def _lines(ring: mmap.mmap, count: int) -> Iterator[str]:
         source, target, number = struct.unpack_from(">HHI", ring, transport)
         if protocol == _UDP:
             length -= 8
-            number = 0
+            number = flags = 0
             if length >= _NUMBER_END:
                 number = struct.unpack_from(">I", ring, transport + 8 + _NUMBER_END - 4)[0]
         else:
             length -= 4 * (ring[transport + 12] >> 4)
+            flags = ring[transport + 13] & _FIN_SYN
         stamp = seconds * 1_000_000_000 + nanoseconds
         outgoing = int(ring[start + _TYPE] == _OUTGOING)
-        yield f"{stamp} {outgoing} {protocol} {source} {target} {length} {number}\n"
+        yield f"{stamp} {outgoing} {protocol} {source} {target} {length} {number} {flags}\n"
 
 
 if __name__ == "__main__":

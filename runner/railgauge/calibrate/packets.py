@@ -25,6 +25,7 @@ _SLOTS = 1 << 20
 _PROTOCOLS = {"udp": 17, "tcp": 6}
 # Between two streams nothing comes for longer than this, in ns.
 _PAUSE = 50_000_000
+_FIN = 1
 # Less is no stream, but the control channel.
 _STREAM = 200_000
 
@@ -42,13 +43,13 @@ class Stream:
 
 @dataclass(slots=True)
 class PacketRecord:
-    """The packets of an interface: int64 (n, 7), as the recorder's lines have them.
+    """The packets of an interface: int64 (n, 8), as the recorder's lines have them.
 
-    Stamp (ns), whether it left, protocol, ports, payload bytes, number. The clock of the stamps and
-    the engines' went apart by the share `clocks_apart` meanwhile.
+    Stamp (ns), whether it left, protocol, ports, payload bytes, number, flags. The clock of the
+    stamps and the engines' went apart by the share `clocks_apart` meanwhile.
     """
 
-    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 7), np.int64))
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 8), np.int64))
     clocks_apart: float = math.inf
 
     @property
@@ -88,16 +89,27 @@ class PacketRecord:
         return np.split(flow, np.flatnonzero(flow[:, 0] == 0))[1:]
 
     def control_retransmits(self) -> int:
-        """Return how many segments left again on connections that carry no stream."""
+        """Return how many segments left again on connections that carry no stream.
+
+        Of what takes a number: payload, and the begin and end of a connection.
+        """
+        return sum(map(_repeated, self._numbered_flows(streams=False)))
+
+    def repeated_ends(self) -> int:
+        """Return how often the end of a stream, a segment without payload, left again."""
+        flows = self._numbered_flows(streams=True)
+        return sum(_repeated(flow[(flow[:, 5] == 0) & (flow[:, 7] & _FIN > 0)]) for flow in flows)
+
+    def _numbered_flows(self, *, streams: bool) -> list[NDArray[np.int64]]:
+        """Return what left and takes a number, of connections that carry streams or that don't."""
         rows = self._of("tcp")
-        flows = _flows(rows[(rows[:, 1] == 1) & (rows[:, 5] > 0)])
-        quiet = [flow for flow in flows if flow[:, 5].sum() < _STREAM]
-        return sum(len(flow) - len(np.unique(flow[:, 6])) for flow in quiet)
+        flows = _flows(rows[(rows[:, 1] == 1) & ((rows[:, 5] > 0) | (rows[:, 7] > 0))])
+        return [flow for flow in flows if (flow[:, 5].sum() >= _STREAM) == streams]
 
     def segments(self) -> NDArray[np.int64]:
         """Return the segments with a payload, both ways, of the connection that carried most.
 
-        int64 (n, 7), as the recorder's lines have them.
+        int64 (n, 8), as the recorder's lines have them.
         """
         rows = self._of("tcp")
         rows = rows[rows[:, 5] > 0]
@@ -111,6 +123,10 @@ class PacketRecord:
     def _of(self, protocol: str) -> NDArray[np.int64]:
         rows: NDArray[np.int64] = self.rows[self.rows[:, 2] == _PROTOCOLS[protocol]]
         return rows
+
+
+def _repeated(rows: NDArray[np.int64]) -> int:
+    return len(rows) - len(np.unique(rows[:, 6]))
 
 
 def _flows(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -162,4 +178,4 @@ def recording(
     if dropped:
         raise EnvironmentFailedError("packets came faster than they could be recorded")
     record.clocks_apart = abs(wall / raw - 1)
-    record.rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 7)
+    record.rows = np.array([line.split() for line in lines], np.int64).reshape(-1, 8)

@@ -8,12 +8,13 @@ import pytest
 from railgauge.calibrate.packets import PacketRecord, Stream, timed_round_trips
 
 UDP, TCP = 17, 6
+FIN, SYN = 1, 2
 MS = 1_000_000
 
 
 def packets(*rows: tuple[int, ...]) -> PacketRecord:
-    """Stamp (ns), whether it left, protocol, ports, payload bytes and number of each."""
-    return PacketRecord(np.array(rows, np.int64))
+    """Stamp (ns), whether it left, protocol, ports, payload bytes, number and any flags of each."""
+    return PacketRecord(np.array([(*row, 0)[:8] for row in rows], np.int64))
 
 
 def datagrams(start: int, count: int, size: int = 1000) -> list[tuple[int, ...]]:
@@ -90,6 +91,12 @@ def test_what_the_control_channel_sends_again_is_told_apart_from_the_stream() ->
     rows += [(4, 1, TCP, *stream, 1000, 5000), (5, 0, TCP, *control, 100, 7)]
     assert packets(*rows).control_retransmits() == 0
     assert packets(*rows, (6, 1, TCP, *control, 100, 7)).control_retransmits() == 1
+    for flag, number in ((SYN, 6), (FIN, 107)):
+        ends = [(7, 1, TCP, *control, 0, number, flag), (7, 1, TCP, *stream, 0, 10**6, flag)]
+        assert packets(*rows, *ends, ends[1]).control_retransmits() == 0
+        assert packets(*rows, *ends, ends[0]).control_retransmits() == 1
+        assert packets(*rows, *ends, ends[0]).repeated_ends() == 0
+        assert packets(*rows, *ends, ends[1]).repeated_ends() == int(flag == FIN)
 
 
 def test_the_busiest_connection_has_both_ways_and_no_bare_acknowledgements() -> None:
@@ -99,7 +106,7 @@ def test_the_busiest_connection_has_both_ways_and_no_bare_acknowledgements() -> 
     answer = (3, 1, TCP, 5001, 9, 101, 1)
     datagram = (4, 0, UDP, 9, 5001, 1000, 0)
     rows = packets(control, data, acknowledgement, answer, datagram)
-    assert rows.segments().tolist() == [list(data), list(answer)]
+    assert rows.segments()[:, :7].tolist() == [list(data), list(answer)]
     assert len(packets(datagram).segments()) == 0
 
 
