@@ -257,10 +257,11 @@ def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:
     stream has no data: the engine may look before or after it is sent again.
     """
     settings = "duration: 500ms, congestion: reno"
-    before = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
+    # Counted while it's recorded: to end a record takes long enough for another retransmit.
     with recording(pair.transport(SENDER), SWITCH_INTERFACE) as record:
+        before = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
         measured = pair.measure(_test("tcp", settings, _COUNTED_REPLICATIONS))
-    after = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
+        after = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
     if ends := record.repeated_ends():
         return without_value(check, f"the end of a stream was lost, and sent again {ends} times")
     truth = after - before - record.control_retransmits()

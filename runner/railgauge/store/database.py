@@ -29,6 +29,8 @@ _NO_RUN = 0
 _WRITERS_KIB = 512
 # Between two looks for a server that went away, in seconds.
 _PAUSE = 0.2
+# Seconds after which a server is asked whether a claim is still there.
+_CLAIM_CHECK = 1.0
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -46,6 +48,9 @@ class Database:
         # A server that never answered has another name, or is not there.
         self._answered = False
         self._claims: list[AdvisoryClaim] = []
+        # The connection that last stored something under a claim, and when that was looked at.
+        self._writer: object = None
+        self._claims_checked = 0.0
 
     @classmethod
     def open(
@@ -149,6 +154,7 @@ class Database:
         while True:
             try:
                 with self.writing() as connection:
+                    self._keep_claims(connection)
                     if not (results and is_stored(connection)):
                         results = [change(connection)]
             except StoreError as error:
@@ -158,6 +164,20 @@ class Database:
                 self._await_server(error)
             else:
                 return results[0]
+
+    def _keep_claims(self, connection: Connection) -> None:
+        """Take the claims again that the server lost; InputError if another process was faster.
+
+        It loses them without an error here: with sessions that the pool replaced, or with theirs
+        alone, which is asked from time to time.
+        """
+        if not self._claims:
+            return
+        writer, now = connection.connection.driver_connection, time.monotonic()
+        if writer is not self._writer or now - self._claims_checked >= _CLAIM_CHECK:
+            for claim in self._claims:
+                claim.renew()
+            self._writer, self._claims_checked = writer, now
 
     def _await_server(self, lost: StoreError) -> None:
         """Return when the server answers and the claims are ours again; else raise `lost`."""

@@ -77,6 +77,41 @@ def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> N
         assert store.run(run).state == "interrupted"
 
 
+@pytest.mark.parametrize("ended", ["all", "that of the claim"])
+def test_a_claim_that_was_lost_between_two_replications_comes_back_with_the_next(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch, ended: str
+) -> None:
+    """Nothing fails: a pool replaces its dead connection by itself."""
+    monkeypatch.setattr("railgauge.store.database._CLAIM_CHECK", 0.0)
+    monkeypatch.setattr("railgauge.store.database._CLAIM_CHECK", 0.0)
+    where = make_database(postgres, f"test_ended_{len(ended)}")
+    with Store.open(where) as store, Store.open(where) as other:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run):
+            store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+            end_sessions(postgres, where, "" if ended == "all" else "AND locktype = 'advisory'")
+            store.add(run, "stream", case().key, logged(2, system_log()), LAUNCH)
+            with pytest.raises(InputError, match="is being measured"):
+                other.claim(run).__enter__()
+            end_sessions(postgres, where, "")
+            with other.claim(run), pytest.raises(InputError, match="is being measured"):
+                store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
+        assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
+
+
+def end_sessions(server: Path, where: str, condition: str) -> None:
+    """End the database's sessions that a condition on pg_locks leaves; return once they ended."""
+    query = (
+        "SELECT DISTINCT pg_terminate_backend(a.pid, 10000), a.pid FROM pg_stat_activity a "
+        "LEFT JOIN pg_locks l ON l.pid = a.pid WHERE a.datname = %s AND a.pid <> pg_backend_pid() "
+    )
+    name = where.partition("?")[0].rpartition("/")[2]
+    with psycopg.connect(host=str(server), user="railgauge", dbname="postgres") as connection:
+        ended = connection.execute(query + condition, [name]).fetchall()
+    assert ended
+    assert all(done for done, _ in ended)
+
+
 @pytest.mark.parametrize("commits", [True, False])
 def test_what_was_committed_when_the_server_went_away_is_not_stored_again(
     postgres: Path, monkeypatch: pytest.MonkeyPatch, commits: bool
