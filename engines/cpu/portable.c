@@ -90,11 +90,15 @@ typedef uint8_t int8s __attribute__((vector_size(16)));
 #define GROW_SINGLES(x, m, a) __asm__ volatile("fmla %0.4s, %0.4s, %1.4s" : "+w"(x) : "w"(m)); (void)(a)
 #define PAIR_INT16(x, m, a) __asm__ volatile("mul %0.8h, %0.8h, %1.8h\n\tadd %0.8h, %0.8h, %2.8h" : "+w"(x) : "w"(m), "w"(a))
 #define ADD_INT8(x, m, a) __asm__ volatile("add %0.16b, %0.16b, %1.16b" : "+w"(x) : "w"(a)); (void)(m)
-/* Hardly a compiler's default has these two, so the assembler is told. */
+/* Hardly a compiler's default has these two, so the assembler is told; that of an old one doesn't
+ * know them. */
+#if defined(__clang__) ? __clang_major__ >= 14 : __GNUC__ >= 10
+#define HAS_SHORT_REALS
 #define GROW_FP16(x, m, a) __asm__ volatile(".arch_extension fp16\n\tfmla %0.8h, %0.8h, %1.8h" : "+w"(x) : "w"(m)); (void)(a)
 #define DOT_BF16(x, m, a) __asm__ volatile(".arch_extension bf16\n\tbfdot %0.4s, %1.8h, %2.8h" : "+w"(x) : "w"(m), "w"(a))
 LOOP(neon_fp16, int16s, int16s, GROW_FP16, REAL)
 LOOP(neon_bf16, int16s, int16s, DOT_BF16, REAL)
+#endif
 LOOP(neon_double, doubles, doubles, GROW_DOUBLES, REAL)
 LOOP(neon_single, singles, singles, GROW_SINGLES, REAL)
 LOOP(neon_int16, int16s, int16s, PAIR_INT16, REAL)
@@ -107,7 +111,7 @@ static bool always(void)
     return true;
 }
 
-#ifdef __aarch64__
+#ifdef HAS_SHORT_REALS
 /* Bits of AT_HWCAP and AT_HWCAP2 (Linux, Documentation/arm64/elf_hwcaps.rst). */
 static bool has_fp16(void)
 {
@@ -122,8 +126,10 @@ static bool has_bf16(void)
 
 const struct kernel kernels[] = {
 #ifdef __aarch64__
+#ifdef HAS_SHORT_REALS
     {FP16, "neon", GROW, CHAINS, 16, has_fp16, neon_fp16},
     {BF16, "neon", DOT, CHAINS, 16, has_bf16, neon_bf16},
+#endif
     {DOUBLE, "neon", GROW, CHAINS, 16, always, neon_double},
     {SINGLE, "neon", GROW, CHAINS, 16, always, neon_single},
     {INT16, "neon", PAIR, CHAINS, 16, always, neon_int16},

@@ -107,7 +107,6 @@ WALK(walk_single, float, (float), next_single, real_starts, form == GROW ? grow 
 WALK(walk_integer, uint64_t, (uint64_t), next_integer, whole_starts, whole)
 WALK(walk_int16, uint16_t, (uint16_t), next_int16, whole_starts, whole)
 WALK(walk_int8, uint8_t, (uint8_t), next_int8, whole_starts, whole)
-
 WALK(walk_fp16, uint16_t, to_fp16, next_fp16, real_starts, form == GROW ? grow : fused)
 
 /* bfloat16 is the upper half of a single. */
