@@ -2,9 +2,9 @@
 
 Double precision on one thread and on all: medians of each, the ratios of rail-cpu's to the others',
 and what rail-cpu says of the clock: operations per cycle at the clock that it measured, of what the
-pipelines can do. Then the best of a few launches of every precision and vector unit. Wants an idle
-machine: where a core's other hardware thread computes too, both get a part of the pipelines, and no
-clock tells that. Needs likwid; OpenBLAS is numpy's.
+pipelines can do. Then the best of a few launches of every precision and vector unit that the engine
+describes and the CPU has. Wants an idle machine: where a core's other hardware thread computes too,
+both get a part of the pipelines, and no clock tells that. Needs likwid; OpenBLAS is numpy's.
 
     python -m benchmarks.cpu [--rounds 15] [--duration 500ms] [--matrix 2048] [--tries 5]
 """
@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.machine import engines, need
+from railgauge.plan.catalogue import load_catalogue
 
 KERNELS = {"avx512": "peakflops_avx512_fma", "avx2": "peakflops_avx_fma", "sse2": "peakflops_sse"}
 PRODUCT = """
@@ -33,8 +34,6 @@ begun = time.perf_counter()
 a @ b
 print(2 * n**3 / (time.perf_counter() - begun))
 """
-VECTORS = ("avx512", "avx2", "avx", "sse2", "neon", "scalar")
-PRECISIONS = ("int8", "int16", "fp16", "bf16", "single", "double", "integer")
 
 Metrics = dict[str, float]
 
@@ -115,11 +114,18 @@ def beside_others(program: Path, threads: int, arguments: argparse.Namespace) ->
             print(f"  {metric:36} {statistics.median(values):9.3f} {unit}")
 
 
-def each_unit(program: Path, tries: int) -> None:
+def each_unit(program: Path, arguments: argparse.Namespace) -> None:
+    tries = arguments.tries
     print(f"\none thread, best of {tries}      Gop/s       GHz  op/cycle  of the pipelines")
-    for precision in PRECISIONS:
-        for vector in VECTORS:
-            options = (f"--precision={precision}", f"--vector={vector}", "--duration=200ms")
+    parameters = load_catalogue().engine("cpu").parameters
+    units = [unit for unit in parameters["vector"].choices if unit != "auto"]
+    for precision in parameters["precision"].choices:
+        for vector in units:
+            options = (
+                f"--precision={precision}",
+                f"--vector={vector}",
+                f"--duration={arguments.duration}",
+            )
             got = [found[1] for _ in range(tries) if (found := rail_cpu(program, *options))]
             if not got:
                 continue
@@ -148,7 +154,7 @@ def main() -> None:
     program = engines() / "rail-cpu"
     for threads in sorted({1, len(os.sched_getaffinity(0))}):
         beside_others(program, threads, arguments)
-    each_unit(program, arguments.tries)
+    each_unit(program, arguments)
 
 
 if __name__ == "__main__":

@@ -70,17 +70,31 @@ def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[st
     return metrics, max(windows)
 
 
-def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(pair: Box) -> None:
+def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(
+    pair: Box, paced: Callable[..., Any]
+) -> None:
     address = pair.up()["hosts"]["hh"]["address"]
     engine = f"{deploy(LocalTransport('here'), bundle())}/rail-tcp"
-    for sockbuf in ("10KiB", "100KiB"):
+
+    def measure(sockbuf: str) -> dict[str, float]:
         metrics, offered = _measure(pair, engine, address, sockbuf)
         assert metrics["window"] == offered
         assert metrics["window_bound"] == pytest.approx(offered * 8 / metrics["rtt"])
-        # Nearer than that is the machine's own matter: it may be busy with something else.
-        assert 0.65 <= metrics["throughput"] / metrics["window_bound"] <= 1.35
         assert metrics["throughput"] <= 1.02 * metrics["window_ceiling"]
-        assert metrics["min_rtt"] >= 2.9e-3
-    metrics, _ = _measure(pair, engine, address, "10MiB")
-    assert metrics["window_bound"] == metrics["window_ceiling"] == 1e9
-    assert 0.3e9 <= metrics["throughput"] <= 0.95e9
+        assert metrics["rtt"] >= metrics["min_rtt"] >= 2.9e-3
+        return metrics
+
+    for sockbuf in ("10KiB", "100KiB"):
+        # A stalled machine lengthens the mean of the round trips that were looked at.
+        paced(
+            lambda sockbuf=sockbuf: measure(sockbuf),
+            lambda metrics: 0.65 <= metrics["throughput"] / metrics["window_bound"] <= 1.35,
+        )
+
+    def fill() -> dict[str, float]:
+        metrics, _ = _measure(pair, engine, address, "10MiB")
+        assert metrics["window_bound"] == metrics["window_ceiling"] == 1e9
+        assert metrics["throughput"] <= 0.95e9
+        return metrics
+
+    paced(fill, lambda metrics: metrics["throughput"] >= 0.3e9)
