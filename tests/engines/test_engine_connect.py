@@ -28,11 +28,13 @@ def test_a_count_of_connections_is_made_exactly(engines, host: str, threads: int
         assert m["connect_mean"] * 100 <= m["client_elapsed"]
 
 
-def test_connections_go_on_for_the_duration(engines) -> None:
-    done = engines.client(engines.server("tcp"), *PLAIN, "--duration=0.3s", "--warmup=50ms")
-    for m in done.metrics:
-        assert m["client_elapsed"] >= 0.3
-        assert m["connections"] > 30
+def test_connections_go_on_for_the_duration(engines, paced) -> None:
+    def fewest() -> float:
+        done = engines.client(engines.server("tcp"), *PLAIN, "--duration=0.3s", "--warmup=50ms")
+        assert all(m["client_elapsed"] >= 0.3 for m in done.metrics)
+        return min(m["connections"] for m in done.metrics)
+
+    assert paced(fewest, lambda connections: connections > 30) > 0
 
 
 def test_strong_scaling_shares_the_connections(engines) -> None:
@@ -78,7 +80,7 @@ def test_it_is_the_servers_side_that_waits(engines, free_port) -> None:
 def test_connections_of_strangers_do_not_count(engines, free_port) -> None:
     port = free_port()
     client = engines.start_client(
-        engines.server("tcp"), *PLAIN, f"--data-port={port}", "--duration=1s", "--replications=1"
+        engines.server("tcp"), *PLAIN, f"--data-port={port}", "--duration=5s", "--replications=1"
     )
     strangers = 0
     for _ in range(50):
@@ -198,7 +200,8 @@ def test_no_free_port_is_an_error_that_says_what_to_do(engines) -> None:
     """In a network of its own, which has four ports to connect from."""
     script = (
         "ip link set lo up; echo '40000 40003' > /proc/sys/net/ipv4/ip_local_port_range; "
-        "server=$1; shift; $server server --port=39000 --once >/dev/null 2>&1 & sleep 0.5; "
+        "server=$1; shift; $server server --port=39000 --once >/dev/null 2>&1 & "
+        "until grep -q ':9858 ' /proc/net/tcp; do sleep 0.05; done; "  # 39000
         "exec $server client 127.0.0.1 --port=39000 --data-port=39001 --json "
         "--congestion=system --mode=connect --threads=32 --count=20000 --replications=1"
     )

@@ -93,7 +93,8 @@ def test_a_killed_server_takes_its_session_with_it(engines, process_ends) -> Non
 
 
 def test_a_servers_deadline_ends_it(engines) -> None:
-    done = engines.server("udp", "--deadline=0.3s").finish()
+    server = engines.start("udp", "server", "--json", "--port=0", "--deadline=0.3s")
+    done = server.finish()
     assert (done.status, done.error["code"]) == (1, "deadline")
 
 

@@ -63,9 +63,8 @@ def test_a_client_gives_up_on_a_server_that_freezes(frozen) -> None:
 @pytest.mark.parametrize("frozen", ["client"], indirect=True)
 def test_a_server_gives_up_on_a_client_that_freezes_and_serves_the_next(engines, frozen) -> None:
     for server, _, options in frozen:
-        for _ in range(600):  # each a fraction of a second, until the server's limit has passed
+        for _ in range(3):  # until the server's limit has passed
             done = engines.client(server, *options, "--count=500", count=1)
-            if done.status == 0:
+            if not done.is_busy:
                 break
-            assert done.error["code"] == "busy"
         assert done.metrics

@@ -7,9 +7,11 @@ that is a hostile server, to the server a hostile client.
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pytest
 from tests.support.between import Between, Change, Fields, fields_of, frame
+from tests.support.engine_lab import in_turn
 from tests.support.wire import Wire
 
 ENGINES = ["udp", "tcp"]
@@ -55,18 +57,22 @@ def _start(engines, engine: str, port: int, *options: str):
     return engines.start(engine, "client", "127.0.0.1", *given, *options)
 
 
-def _error(running) -> str:
+def _error(done) -> str:
     """The code of the one error, after which and before which there is no number."""
-    done = running.finish()
     assert done.status == 1, done.output + done.errors
     assert done.of("replication") == done.of("done") == []
     code: str = done.error["code"]
     return code
 
 
-def _code(engines, server, kind: str, change: Change, *options: str, first: int = 1) -> str:
-    with Between(server.port, getattr(Wire, kind), change, first) as between:
-        return _error(_start(engines, server.listening["engine"], between.port, *options))
+def _code(engines, server, kind: str, change: Change, *options: str, **place: Any) -> str:
+    """`place`: where else to stand between them, as Between takes it."""
+
+    def measure():
+        with Between(server.port, getattr(Wire, kind), change, **place) as between:
+            return _start(engines, server.listening["engine"], between.port, *options).finish()
+
+    return _error(in_turn(measure))
 
 
 def _still_honest(engines, server) -> None:
@@ -109,18 +115,15 @@ def test_who_is_between_without_the_secret_can_alter_nothing(engines, at: int) -
         expected = {"bad-secret"} if kind in opening else {"forged"}
         if at == 7 and kind in ("HELLO", "CHALLENGE"):
             expected = {"bad-peer", "peer-lost"}
-        with Between(server.port, getattr(Wire, kind), flip, secret=None) as between:
-            traced = ("--trace=10",) if kind in ("TRACE", "PART") else ()
-            assert _error(_start(engines, "udp", between.port, *traced)) in expected, kind
+        traced = ("--trace=10",) if kind in ("TRACE", "PART") else ()
+        assert _code(engines, server, kind, flip, *traced, secret=None) in expected, kind
     _still_honest(engines, server)
 
 
 @pytest.mark.parametrize("kind", ["CLOCK", "TIME_IS"])
 def test_what_is_said_twice_is_refused(engines, kind: str) -> None:
     server = engines.server("udp")
-    twice = Between(server.port, getattr(Wire, kind), lambda whole: whole * 2, secret=None)
-    with twice as between:
-        assert _error(_start(engines, "udp", between.port)) == "forged"
+    assert _code(engines, server, kind, lambda whole: whole * 2, secret=None) == "forged"
     _still_honest(engines, server)
 
 
@@ -141,7 +144,7 @@ def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
             late = {"bad-peer"} if what[2] is _half else set()
             # A server waits for a proof half as long as its client for a challenge.
             late |= {"peer-lost"} if what[1] == "CHALLENGE" else set()
-            assert _error(client) in {"no-answer"} | late, what
+            assert _error(client.finish()) in {"no-answer"} | late, what
             _still_honest(engines, server)
     finally:
         for between in betweens:

@@ -89,8 +89,7 @@ def test_a_slow_sender_s_datagrams_stand_where_they_were_sent(engines) -> None:
     options = ("--series=10ms", "--duration=100ms", "--wait=25ms", "--datagram=100")
     for _, series in _series(engines.client(engines.server("udp"), *options, count=1)):
         column = series.columns["sent_packets"]
-        assert column.readings[0] == 1
-        assert column.counts[-1] <= 1
+        assert max(column.counts) <= 1 <= sum(column.counts)
 
 
 def test_a_series_goes_on_until_everything_is_there(engines) -> None:

@@ -23,20 +23,23 @@ def _declared(engines, mode: str) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_stream_receives_every_byte_sent(engines, host: str) -> None:
+def test_stream_receives_every_byte_sent(engines, host: str, paced) -> None:
     server = engines.server("tcp", f"--bind={host}")
-    done = engines.client(server, PLAIN, host=host, count=3)
-    shares = []
-    for m in done.metrics:
-        required, known = _declared(engines, "stream")
-        assert required <= set(m) <= known
-        assert m["received_bytes"] == m["sent_bytes"]
-        assert m["sent_bytes"] - 65536 < m["sent_messages"] * 65536 <= m["sent_bytes"]
-        assert m["local_throughput"] == pytest.approx(m["sent_bytes"] * 8 / m["client_elapsed"])
-        shares.append(m["throughput"] / (m["received_bytes"] * 8 / m["server_elapsed"]))
+
+    def largest_share() -> float:
+        done = engines.client(server, PLAIN, host=host, count=3)
+        shares = []
+        for m in done.metrics:
+            required, known = _declared(engines, "stream")
+            assert required <= set(m) <= known
+            assert m["received_bytes"] == m["sent_bytes"]
+            assert m["sent_bytes"] - 65536 < m["sent_messages"] * 65536 <= m["sent_bytes"]
+            assert m["local_throughput"] == pytest.approx(m["sent_bytes"] * 8 / m["client_elapsed"])
+            shares.append(m["throughput"] / (m["received_bytes"] * 8 / m["server_elapsed"]))
+        return max(shares)
+
     # From the first read to the last, which is all of the server's time but where it stalled first.
-    assert max(shares) <= 1
-    assert max(shares) > 0.75
+    assert paced(largest_share, lambda share: share > 0.75) <= 1
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.support.wire import PATIENCE
 
 BUFFER = "--sockbuf=4MiB"
 OURS = "--i-own-this-network"
@@ -261,7 +262,9 @@ PACED = ("--rate=2Mbit/s", "--duration=0.5s")
 def test_a_generator_sends_what_it_says(engines, sink, gso: int) -> None:
     target = f"--data-port={sink.port}"
     (m,) = _generate(engines, *PACED, target, OURS, "--datagram=500", f"--gso={gso}").metrics
-    time.sleep(0.1)
+    last = time.monotonic() + PATIENCE
+    while len(sink.packets) < m["sent_packets"] and time.monotonic() < last:
+        time.sleep(0.01)
     assert {len(packet) for packet in sink.packets} == {500}
     numbers = [struct.unpack_from(">Q", packet, 8)[0] for packet in sink.packets]
     assert numbers == list(range(int(m["sent_packets"])))

@@ -149,8 +149,8 @@ def test_of_two_ends_marks_the_inner_ones_count(soak: Start) -> None:
     server, client = Marker(running.name), Marker(running.name)
     server.mark("begin", 1, 1)
     time.sleep(0.5)
-    client.mark("begin", 1, 1)
     began = time.monotonic()
+    client.mark("begin", 1, 1)
     server.mark("end", 1, 1)
     took = time.monotonic() - began
     time.sleep(0.5)
@@ -158,7 +158,7 @@ def test_of_two_ends_marks_the_inner_ones_count(soak: Start) -> None:
     running.say("finish")
 
     (load,) = [event for event in running.events() if event["event"] == "load"]
-    assert load["elapsed"] <= took + 0.01
+    assert load["elapsed"] <= took
 
 
 def test_loads_so_far_come_with_a_calibration_in_between(soak: Start) -> None:

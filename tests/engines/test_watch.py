@@ -167,7 +167,10 @@ def test_a_watcher_that_was_stopped_does_not_make_up_for_it(program: Path) -> No
         os.kill(watcher.process.pid, signal.SIGSTOP)
         time.sleep(0.5)
         os.kill(watcher.process.pid, signal.SIGCONT)
-        times += [watcher.next("sample")["at"] for _ in range(30)]
+        watcher.write("mark resumed\n")
+        while (event := watcher.event())["event"] != "mark":
+            times += [event["at"]] if event["event"] == "sample" else []
+        times += [watcher.next("sample")["at"] for _ in range(10)]
     gaps = sorted(b - a for a, b in itertools.pairwise(times))
     assert gaps[-1] > 0.3
     turns = [int(at / 0.01) for at in times]
@@ -281,15 +284,19 @@ def test_its_output_may_be_a_socket(program: Path) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         process = subprocess.Popen(
-            [str(program), "--json", "--deadline=0.3s", "--interval=10ms"],
-            stdin=subprocess.DEVNULL,
+            [str(program), "--json", "--interval=10ms"],
+            stdin=subprocess.PIPE,
             stdout=theirs,
         )
         theirs.close()
-        lines = ours.makefile().read().splitlines()
+        lines = ours.makefile()
+        samples = 0
+        while samples < 6:
+            samples += json.loads(lines.readline())["event"] == "sample"
+        assert process.stdin
+        process.stdin.close()
+        assert json.loads(lines.read().splitlines()[-1]) == {"event": "done"}
         assert process.wait(timeout=PATIENCE) == 0
-    assert json.loads(lines[-1]) == {"event": "done"}
-    assert sum(json.loads(line)["event"] == "sample" for line in lines) > 5
 
 
 @pytest.mark.parametrize("line", ["mark", "mark A", "mark a b", "go on", "mark " + "a" * 17])
@@ -323,7 +330,7 @@ def test_by_hand_it_prints_a_line_an_interval(program: Path) -> None:
     assert done.returncode == 0
     assert lines[0].split()[:4] == ["seconds", "user", "nice", "system"]
     figures = [line.split() for line in lines if line and line.split()[0] != "seconds"]
-    assert 5 < len(figures) <= 27
+    assert 1 <= len(figures) <= 27  # one that is missed is not made up for
     assert all(len(row) >= 11 and row[1].endswith("%") for row in figures)
 
 
@@ -369,8 +376,10 @@ def test_a_ctrl_c_comes_to_the_command_once(program: Path) -> None:
 import signal
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 print("up", flush=True)
-while signal.sigtimedwait({signal.SIGINT}, 1.5):
+patience = 60
+while signal.sigtimedwait({signal.SIGINT}, patience):
     print("heard", flush=True)
+    patience = 1.5
 """
     attached = """
 import fcntl, os, sys, termios

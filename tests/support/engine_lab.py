@@ -7,6 +7,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,12 +67,28 @@ class Outcome:
         return metrics
 
     @property
+    def is_busy(self) -> bool:
+        """Whether the server had another client."""
+        return any(event["code"] == "busy" for event in self.of("error"))
+
+    @property
     def error(self) -> Event:
         """The one error, which must be the last word."""
         assert self.status != 0, self.output
         assert self.events[-1]["event"] == "error", self.output + self.errors
         assert len(self.of("error")) == 1
         return self.events[-1]
+
+
+def in_turn(measure: Callable[[], Outcome]) -> Outcome:
+    """Measure once more as long as the server is busy: it ends the session before in 0.3 s.
+
+    A stalled machine takes longer for that.
+    """
+    last = time.monotonic() + PATIENCE
+    while (done := measure()).is_busy and time.monotonic() < last:
+        time.sleep(0.01)
+    return done
 
 
 class Running:
@@ -206,13 +223,19 @@ class Engines:
         return server
 
     def client(
-        self, server: Server, *options: object, host: str = "127.0.0.1", count: int = 2
+        self,
+        server: Server,
+        *options: object,
+        host: str = "127.0.0.1",
+        count: int = 2,
+        waits: bool = True,
     ) -> Outcome:
-        """Measure `count` short replications against the server."""
+        """Measure `count` short replications; if `waits`, as soon as the server has time."""
         engine = server.listening["engine"]
         given = ("--json", f"--port={server.port}", f"--replications={count}")
         brief = () if any("--duration" in str(o) for o in options) else ("--duration=0.1s",)
-        return self.run(engine, "client", host, *given, *brief, *options)
+        arguments = (engine, "client", host, *given, *brief, *options)
+        return in_turn(lambda: self.run(*arguments)) if waits else self.run(*arguments)
 
     def start_client(self, server: Server, *options: object) -> Running:
         """Start a client whose replications last until something ends them."""

@@ -106,7 +106,7 @@ class StreamServer:
         self.data = socket.socket(type=socket.SOCK_DGRAM)
         self.data.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self.data.bind(("127.0.0.1", 0))
-        self.data.settimeout(0.2)
+        self.data.settimeout(PATIENCE)
         self.thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> StreamServer:
