@@ -52,7 +52,7 @@ demo: setup
 
 # All tests side by side, as most of them wait for others. SANITIZE=address,undefined: the engines'
 # tests under the sanitizers.
-TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((5 * n < 16 ? 5 * n : 16)))
+TEST_WORKERS ?= $(shell n=$$(nproc); echo $$((4 * n < 16 ? 4 * n : 16)))
 SANITIZE ?=
 SUITE = RAILGAUGE_SANITIZE=$(SANITIZE) $(PYTEST) tests
 SIDE_BY_SIDE = -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"

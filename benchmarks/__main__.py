@@ -43,7 +43,7 @@ BENCHMARKS = {
     "cpu": Smallest(
         "--rounds 1 --duration 10ms --iterations 100 --matrix 64 --tries 1", "op/cycle", "likwid"
     ),
-    "disk": Smallest("--size 4 --rounds 1 --seconds 0.1 --only '1M psync'", "CPU us/IO", "fio"),
+    "disk": Smallest("--size 4 --rounds 1 --seconds 1 --only '1M psync'", "CPU us/IO", "fio"),
     "dispatch": Smallest("--cases 3 --duration 10ms", "over ssh", "openssh-server"),
     "estimates": Smallest("jumbo-sweep --replications 1", "said s"),
     "export": Smallest("--values 2000 --runs 2 --databases 1 --repeats 1", "peak MB"),

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from tests.support.browsing import CHROMIUM, HOSTILE, PLAN, RATES, SPEC, Tab, railgauge
+
+# In ms: a machine that stalls takes longer than Playwright waits by itself.
+LAUNCH_TIMEOUT, ACTION_TIMEOUT, EXPECT_TIMEOUT = 180_000, 120_000, 60_000
+expect.set_options(timeout=EXPECT_TIMEOUT)
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +59,9 @@ def chromium(require: Callable[[object, str], None]) -> Iterator[Browser]:
     require(shutil.which(CHROMIUM), f"chromium at {CHROMIUM}")
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=flags, timeout=LAUNCH_TIMEOUT
+        )
         yield browser
         browser.close()
 
@@ -63,6 +69,7 @@ def chromium(require: Callable[[object, str], None]) -> Iterator[Browser]:
 def _open_tab(chromium: Browser, **options: object) -> Tab:
     sized = {"viewport": {"width": 1300, "height": 1000}, **options}
     context = chromium.new_context(**sized)  # type: ignore[arg-type]
+    context.set_default_timeout(ACTION_TIMEOUT)
     return Tab(context, scripted=bool(sized.get("java_script_enabled", True)))
 
 

@@ -22,9 +22,10 @@ from tests.support.boxes import Box, new_name
 from railgauge.stats.stopping_rule import StopRule, narrow_enough
 
 # Its values are made of its case and of how many replications of that are stored already, so
-# a run that was killed and went on should have the values of one that wasn't.
+# a run that was killed and went on should have the values of one that wasn't. It waits while as
+# many replications as the file `hold` says are stored.
 SCRIPT = """\
-import pathlib, random, sqlite3, sys
+import pathlib, random, sqlite3, sys, time
 folder = pathlib.Path(__file__).parent
 database = sqlite3.connect(f"file:{folder / 'railgauge.db'}?mode=ro", uri=True, timeout=30)
 ((stored,),) = database.execute(
@@ -32,6 +33,11 @@ database = sqlite3.connect(f"file:{folder / 'railgauge.db'}?mode=ro", uri=True, 
     "JOIN bench_case ON bench_case.id = case_id "
     "WHERE number > 0 AND parameters LIKE ? "
     "AND run_id = (SELECT max(id) FROM run)", [f'%"noise": {sys.argv[1]}%'])
+while (folder / "hold").exists():
+    ((count,),) = database.execute("SELECT count(*) FROM replication")
+    if count < int((folder / "hold").read_text()):
+        break
+    time.sleep(0.02)
 noise = random.Random(f"{sys.argv[1]}/{stored + 1}").gauss(0, int(sys.argv[1]) / 1000)
 print("speed", 1e6 * (1 + noise))
 """
@@ -187,6 +193,7 @@ def test_each_block_is_in_the_order_that_the_stored_seed_gives(tmp_path: Path) -
 @pytest.mark.parametrize("stored", [5, 25])
 def test_a_killed_run_goes_on_and_stops_where_it_would_have(tmp_path: Path, stored: int) -> None:
     write(tmp_path, UNTIL, *NOISES)
+    (tmp_path / "hold").write_text(str(stored))
     controller = start(tmp_path, "run", "plan.yaml")
     try:
         deadline = time.monotonic() + 120
@@ -197,6 +204,8 @@ def test_a_killed_run_goes_on_and_stops_where_it_would_have(tmp_path: Path, stor
     finally:
         controller.kill()
         controller.communicate()
+    (tmp_path / "hold").unlink()
+    assert _count(tmp_path) == stored
     assert query(tmp_path, "SELECT state FROM run") == [("unfinished",)]
     code, out, err = railgauge(tmp_path, "resume", "1")
     assert code == 0, err
@@ -213,7 +222,7 @@ def _count(folder: Path) -> int:
 
 
 def test_a_case_gets_no_more_than_its_budget(tmp_path: Path) -> None:
-    write(tmp_path, "{min: 8, max: 5000, until: ci95 <= 0.1%, budget: 2s}", 60)
+    write(tmp_path, "{min: 8, max: 5000, until: ci95 <= 0.1%, budget: 10s}", 60)
     code, out, err = railgauge(tmp_path, "run", "plan.yaml")
     assert code == 0, err
     assert ends(tmp_path) == {60: "budget"}
@@ -223,7 +232,7 @@ def test_a_case_gets_no_more_than_its_budget(tmp_path: Path) -> None:
 
 def test_a_runs_budget_ends_it_in_order(tmp_path: Path) -> None:
     rule = "{min: 2, max: 5000, until: ci95(mean) <= 0.1%}"
-    write(tmp_path, rule, 60, budget="budget: 8s")
+    write(tmp_path, rule, 60, budget="budget: 10s")
     code, out, err = railgauge(tmp_path, "run", "plan.yaml")
     assert code == 0, err
     assert ends(tmp_path) == {60: "budget"}
@@ -233,7 +242,7 @@ def test_a_runs_budget_ends_it_in_order(tmp_path: Path) -> None:
 
 
 def test_a_budget_leaves_what_has_a_fixed_number_to_a_resume(tmp_path: Path) -> None:
-    write(tmp_path, "5000", 0, budget="budget: 3s")
+    write(tmp_path, "5000", 0, budget="budget: 10s")
     for arguments in (["run", "plan.yaml"], ["resume", "1"]):
         before = _count(tmp_path)
         code, out, err = railgauge(tmp_path, *arguments)

@@ -74,24 +74,27 @@ def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between
 
 
 def test_no_broken_instrument_is_certified_on_a_pair(hosts: Path, tmp_path: Path) -> None:
-    done = command_line.run(
-        [*command_line.COMMAND, "calibrate", str(hosts), "--link", "ba", "--self-test"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stderr == ""
-    names, checks = [], {}
-    for line in done.stdout.splitlines():
-        if line.endswith(":") and not line.startswith(" "):
-            names.append(line.removesuffix(":"))
-        elif names and line.startswith(("udp ", "tcp ")):
-            checks[names[-1]] = line
-    assert names == [broken.name for broken in BROKEN_PAIR_INSTRUMENTS]
-    # Only a machine that had something else to do can't show rates, times and what came.
-    assert all(line.endswith((" wrong", "not certifiable here")) for line in checks.values())
+    # Only a machine that had something else to do can't show rates, times and counts.
+    for _ in range(5):
+        done = command_line.run(
+            [*command_line.COMMAND, "calibrate", str(hosts), "--link", "ba", "--self-test"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.stderr == ""
+        names, checks = [], {}
+        for line in done.stdout.splitlines():
+            if line.endswith(":") and not line.startswith(" "):
+                names.append(line.removesuffix(":"))
+            elif names and line.startswith(("udp ", "tcp ")):
+                checks[names[-1]] = line
+        assert names == [broken.name for broken in BROKEN_PAIR_INSTRUMENTS]
+        assert all(line.endswith((" wrong", "not certifiable here")) for line in checks.values())
+        assert "certified in spite of the fault" not in done.stdout
+        if checks["datagrams sent × 0.97"].endswith(" wrong"):
+            break
     assert checks["datagrams sent × 0.97"].endswith(" wrong"), done.stdout
-    assert "certified in spite of the fault" not in done.stdout
 
 
 @contextmanager

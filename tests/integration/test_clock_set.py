@@ -92,10 +92,10 @@ def test_a_clock_set_forward_spends_no_budget(tmp_path: Path, clock: Path) -> No
 
 
 def test_a_clock_set_back_gives_no_budget_back(tmp_path: Path, clock: Path) -> None:
-    code, out = measure(tmp_path, clock, step=-HOUR, replications="60", budget="3s", nap=0.1)
+    code, out = measure(tmp_path, clock, step=-HOUR, replications="200", budget="12s", nap=0.1)
     assert code == 1
     assert "stopped for the time limit" in out
-    assert STEP_AT <= stored(tmp_path) < 60
+    assert STEP_AT <= stored(tmp_path) < 200
 
 
 def test_a_span_is_kept_whatever_is_done_to_the_clock(tmp_path: Path, clock: Path) -> None:

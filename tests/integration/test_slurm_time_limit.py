@@ -56,7 +56,7 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
 
 
 def test_no_job_follows_one_that_the_plans_budget_ended(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(PLAN.replace("engines:", "budget: 5s\nengines:"))
+    (tmp_path / "plan.yaml").write_text(PLAN.replace("engines:", "budget: 20s\nengines:"))
     (tmp_path / "nap.yaml").write_text(NAP)
     done = command_line.run(
         [*command_line.COMMAND, "submit", "--inside", "plan.yaml"],

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -61,22 +61,29 @@ def test_a_stopped_controller_leaves_nothing_of_a_foreign_command(
 
 def test_a_run_that_is_stopped_after_its_last_replication_is_complete(tmp_path: Path) -> None:
     """What may follow, half a second of the idle machine's log, is waited for."""
-    (tmp_path / "plan.yaml").write_text(PLAN.format(command="true") + "    replications: 1\n")
-    with command_line.Popen(
-        [*command_line.COMMAND, "run", "plan.yaml"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as controller:
-        while not _stored(tmp_path, "replication"):
-            assert controller.poll() is None
-            time.sleep(0.01)
-        controller.send_signal(signal.SIGTERM)
-        output, _ = controller.communicate(timeout=30)
+    for attempt in range(5):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        (folder / "plan.yaml").write_text(PLAN.format(command="true") + "    replications: 1\n")
+        with command_line.Popen(
+            [*command_line.COMMAND, "run", "plan.yaml"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as controller:
+            while not _stored(folder, "replication"):
+                assert controller.poll() is None or _stored(folder, "replication")
+                time.sleep(0.01)
+            # A signal after the whole run may find a Python that ends, and minds it no more.
+            late = _stored(folder, "run WHERE state = 'complete'")
+            controller.send_signal(signal.SIGTERM)
+            output, _ = controller.communicate(timeout=60)
+        assert "1 measured" in output
+        assert _stored(folder, "run WHERE state = 'complete'") == 1
+        if not late:
+            break
     assert controller.returncode == 0, output
-    assert "1 measured" in output
-    assert _stored(tmp_path, "run WHERE state = 'complete'") == 1
 
 
 def _stored(folder: Path, rows: str) -> int:
@@ -100,7 +107,7 @@ tests:
     engine: tcp
     set: {mode: latency, count: 1000000000}
     replications: 1
-    limit: 2s
+    limit: 15s
   - name: foreign
     engine: command
     hosts: [here]
@@ -110,7 +117,9 @@ tests:
 """
 
 
-def test_what_stands_still_is_ended_at_its_limit(tmp_path: Path) -> None:
+def test_what_stands_still_is_ended_at_its_limit(
+    tmp_path: Path, process_ends: Callable[[int], bool]
+) -> None:
     plan = STANDING.replace("COMMAND", "sh -c 'kill -STOP $$'")
     (tmp_path / "plan.yaml").write_text(plan)
     controller = command_line.Popen(
@@ -134,8 +143,9 @@ def test_what_stands_still_is_ended_at_its_limit(tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "railgauge.db")) as connection:
         failed = connection.execute("SELECT status, error_code FROM replication").fetchall()
     assert failed == [("failed", "no-answer")] * 2
-    assert output.count("said nothing for 2 s") == 2
-    assert not any(Path(f"/proc/{end}").exists() for end in ends)
+    for limit in (2, 15):
+        assert output.count(f"said nothing for {limit} s") == 1
+    assert all(process_ends(end) for end in ends)
 
 
 def engines_of(controller: int) -> list[int]:

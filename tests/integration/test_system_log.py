@@ -29,6 +29,9 @@ links: {{ab: {{from: a, to: b}}}}
 tests:
 """
 UDP = "{name: u, engine: udp, set: {mode: stream, duration: 0.5s, rate: 100Mbit/s, sockbuf: 4MiB}"
+SHORT = UDP.replace("duration: 0.5s", "duration: 0.3s")
+# So many take long enough for a signal that comes late to find some of them still to be measured.
+_MANY = 30
 ONLY_UNWATCHED = (
     "system_log: {suspect: {steal: off, foreign_cpu: off, foreign_traffic: off, swap: off, "
     "throttle: off, receive_drops: off, under_rate: off, untimed: off}}"
@@ -145,7 +148,9 @@ def counted(lab: Lab, table: str, which: str, column: str) -> dict[tuple[int, st
 
 
 def test_interface_counters_are_the_engines_own_counts_and_the_control_traffic(lab: Lab) -> None:
-    lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 4}}")))
+    # So slow that the receiver's buffer holds all of it, should that get no CPU meanwhile.
+    slow = UDP.replace("100Mbit/s", "20Mbit/s")
+    lab.railgauge("run", str(lab.plan(f"{slow}, replications: 4}}")))
     sent, received = (
         {
             number: int(value)
@@ -175,8 +180,8 @@ def test_interface_counters_are_the_engines_own_counts_and_the_control_traffic(l
         control_in = in_segments.get((number, "b"), 0)
         assert out[number, "a"] == sent[number] + control_out
         assert arrived[number, "b"] == received[number] + control_in
-        assert 0 < control_out < 10
-        assert 0 < control_in < 10
+        assert 0 < control_out < 30
+        assert 0 < control_in < 30
         assert protocol("Udp", "OutDatagrams")[number, "a"] == sent[number]
         assert protocol("Udp", "InDatagrams")[number, "b"] == received[number]
 
@@ -194,26 +199,43 @@ def test_a_log_joins_its_measurements_in_one_line(lab: Lab) -> None:
         (2, "a", "client"),
         (2, "b", "server"),
     ]
-    assert all(value > 0 and 0.4 < elapsed < 5 for *_, value, elapsed in rows)
+    assert all(value > 0 and 0.4 < elapsed < 60 for *_, value, elapsed in rows)
 
 
-def test_a_run_has_an_idle_stretch_before_and_after(lab: Lab) -> None:
-    lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 1}}")))
-    rows = lab.query("SELECT host, phase, elapsed FROM log WHERE launch_id IS NULL ORDER BY id")
-    assert [(host, phase) for host, phase, _ in rows] == [
-        ("a", "before"),
-        ("b", "before"),
-        ("a", "after"),
-        ("b", "after"),
-    ]
+def test_a_run_has_an_idle_stretch_before_and_after(lab: Lab, paced: Callable[..., object]) -> None:
+    def measure() -> list[float]:
+        lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 1}}")))
+        rows = lab.query(
+            "SELECT host, phase, elapsed FROM log WHERE launch_id IS NULL ORDER BY id DESC LIMIT 4"
+        )
+        assert [(host, phase) for host, phase, _ in reversed(rows)] == [
+            ("a", "before"),
+            ("b", "before"),
+            ("a", "after"),
+            ("b", "after"),
+        ]
+        assert all(0 <= elapsed < 60 for *_, elapsed in rows)
+        return [elapsed for *_, elapsed in rows]
+
     # Half a second, less what a watcher that got its CPU late began later.
-    assert all(0.1 < elapsed < 30 for *_, elapsed in rows)
+    paced(measure, lambda elapsed: min(elapsed) > 0.1)
 
 
-def test_samples_in_between_are_kept(lab: Lab) -> None:
-    lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 1, system_log: {{interval: 50ms}}}}")))
-    assert all(samples >= 5 for (samples,) in lab.query("SELECT samples FROM log_series"))
-    assert len(lab.query("SELECT * FROM log_series")) == 2
+def test_samples_in_between_are_kept(lab: Lab, paced: Callable[..., object]) -> None:
+    # Longer than a watcher may be without its CPU: it does not make up for what it missed.
+    longer = UDP.replace("duration: 0.5s", "duration: 4s")
+    path = str(lab.plan(f"{longer}, replications: 1, system_log: {{interval: 50ms}}}}"))
+
+    def measure() -> list[int]:
+        before = _rows(lab, "log_series")
+        lab.railgauge("run", path)
+        rows = lab.query("SELECT samples FROM log_series ORDER BY log_id")
+        samples = [each for (each,) in rows[before:]]
+        assert len(samples) == 2
+        assert min(samples) >= 1
+        return samples
+
+    paced(measure, lambda samples: min(samples) >= 5)
 
 
 def test_without_system_logs_nothing_watches(lab: Lab) -> None:
@@ -243,7 +265,7 @@ def test_somebody_elses_program_is_logged_too(lab: Lab) -> None:
     )
     rows = lab.query("SELECT replication, host, side, elapsed FROM system_log")
     assert [row[:3] for row in rows] == [(1, "a", "client"), (2, "a", "client")]
-    assert all(0.3 <= elapsed < 5 for *_, elapsed in rows)
+    assert all(0.3 <= elapsed < 60 for *_, elapsed in rows)
 
 
 def test_a_mode_without_a_server_has_the_clients_log(lab: Lab) -> None:
@@ -260,26 +282,28 @@ def test_a_mode_without_a_server_has_the_clients_log(lab: Lab) -> None:
 
 
 def test_a_killed_controller_leaves_no_watcher_and_a_resumed_run_watches_again(lab: Lab) -> None:
-    path = lab.plan(f"{UDP}, replications: 6}}")
+    path = lab.plan(f"{SHORT}, replications: {_MANY}}}")
     process = lab.start("run", str(path))
-    wait_for(lambda: (lab.folder / "railgauge.db").exists() and _measured(lab) >= 2)
+    wait_for(lambda: _measured(lab) >= 2)
     assert len(lab.watchers()) == 2
     process.send_signal(signal.SIGKILL)
     process.communicate()
     wait_for(lambda: not lab.watchers())
     lab.railgauge("resume", "1")
     rows = lab.query("SELECT replication, count(*) FROM system_log GROUP BY 1")
-    assert rows == [(number, 2) for number in range(1, 7)]
+    assert rows == [(number, 2) for number in range(1, _MANY + 1)]
     wait_for(lambda: not lab.watchers())
 
 
 def _measured(lab: Lab) -> int:
-    with contextlib.suppress(sqlite3.OperationalError):
-        return int(lab.query("SELECT count(*) FROM replication")[0][0])
+    return _rows(lab, "replication")
+
+
+def _rows(lab: Lab, table: str) -> int:
+    if (lab.folder / "railgauge.db").exists():
+        with contextlib.suppress(sqlite3.OperationalError):
+            return int(lab.query(f"SELECT count(*) FROM {table}")[0][0])
     return 0
-
-
-_MANY = 8
 
 
 @pytest.mark.parametrize(
@@ -288,13 +312,19 @@ _MANY = 8
 def test_replications_without_their_watcher_are_suspect_and_keep_what_was_measured(
     lab: Lab, number: signal.Signals, order: str
 ) -> None:
-    # The next launch has a watcher again. So many take long enough for a test that comes late to
-    # find some of them still to be measured.
-    path = lab.plan(f"{UDP}, replications: {_MANY}, order: {order}, {ONLY_UNWATCHED}}}")
+    # The next launch has a watcher again.
+    path = lab.plan(f"{SHORT}, replications: {_MANY}, order: {order}, {ONLY_UNWATCHED}}}")
     process = lab.start("run", str(path))
-    wait_for(lambda: (lab.folder / "railgauge.db").exists() and _measured(lab) >= 1)
-    (victim, *_) = lab.watchers()
-    os.kill(victim, number)
+    wait_for(lambda: _measured(lab) >= 1)
+
+    def struck() -> bool:
+        with contextlib.suppress(ProcessLookupError):
+            victim, _ = lab.watchers()
+            os.kill(victim, number)
+            return True
+        return False
+
+    wait_for(struck)
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, out + err
     assert len(lab.query("SELECT * FROM measurement WHERE metric = 'throughput'")) == _MANY
@@ -371,7 +401,9 @@ def test_foreign_traffic_makes_a_replication_suspect(lab: Lab) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == b"\n"  # a busy machine takes a while to start it
         limits = "system_log: {suspect: {foreign_cpu: off}}"
-        lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 1, {limits}}}")))
+        # So long and slow that the other's share stands out though it is without its CPU for long.
+        long = UDP.replace("duration: 0.5s", "duration: 4s").replace("100Mbit/s", "10Mbit/s")
+        lab.railgauge("run", str(lab.plan(f"{long}, replications: 1, {limits}}}")))
     finally:
         other.kill()
         other.communicate()

@@ -50,9 +50,9 @@ def test_a_plan_measures_a_testbeds_links_by_its_hosts_file(box: Box) -> None:
     }
     values = boxes.measured(box)
     # No link may be faster or shorter than it was asked to be; how much slower is the machine's.
-    # A burst of a millisecond's worth may pass at once.
+    # A receiver that begins late finds its buffer full: that comes within its 200 ms, too.
     for link in ("slow", "b→a"):
-        assert all(0 < value < 101e6 for value in values[link, "throughput"])
+        assert all(0 < value < 1.2 * 100e6 for value in values[link, "throughput"])
     for link in ("a→c", "c→a"):
         assert all(value >= 2e-3 for value in values[link, "rtt_min"])
     assert min(values["slow", "rtt_min"]) < 2e-3

@@ -62,7 +62,8 @@ def test_an_ordinary_user_measures_on_a_testbed_of_their_own(box: Box) -> None:
     assert len(holders) == 1
     assert set(sshlab.ip("netns", "list").split()).isdisjoint({box.namespace("a")})
     values = boxes.measured(box)
-    assert all(0 < value < 101e6 for value in values["a→b", "throughput"])
+    # A receiver that begins late finds its buffer full: that comes within its 200 ms, too.
+    assert all(0 < value < 1.2 * 100e6 for value in values["a→b", "throughput"])
     assert all(value > 0 for value in values["c→a", "throughput"])
     (listed,) = json.loads(box.command("list", "--json").stdout)
     assert (listed["state"], {listed["holder"]}) == ("up", holders)
@@ -133,7 +134,7 @@ def test_delays_in_a_user_namespace_are_rail_wires(box: Box) -> None:
 
 
 def test_an_ordinary_user_calibrates_as_root_does(box: Box) -> None:
-    """Rates and what is counted; a machine may drop packets by itself, but nothing is wrong."""
+    """Rates and what is counted; a machine may disturb them by itself, but nothing is wrong."""
     words = ("retransmits", "udp throughput at 50", "lost", "reordered")
     where = ("--db", str(box.folder / "certificates.db"))
     done = box.run("calibrate", *(f"--only={word}" for word in words), "--json", *where)
@@ -142,7 +143,8 @@ def test_an_ordinary_user_calibrates_as_root_does(box: Box) -> None:
     assert [check["name"].split()[1] for check in counts] == ["lost", "reordered", "retransmits"]
     for check in counts:
         certified = (check["error"], check["conclusion"]) == (0, "certified")
-        assert certified or "the machine itself dropped packets" in check["reason"], check
+        here = check["conclusion"] == "not certifiable here" and check["reason"]
+        assert certified or here, check
     # Packets were recorded, too; how well the rate is known is the machine's affair.
-    assert rate["truth"] is not None or "were asked for" in rate["reason"]
+    assert rate["truth"] is not None or rate["reason"]
     assert rate["conclusion"] != "wrong"

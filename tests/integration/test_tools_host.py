@@ -116,21 +116,26 @@ def disk_seconds(folder: Path) -> list[float]:
 
 
 def test_sysbench_and_mbw_tell_what_can_be(
-    tmp_path: Path, require: Callable[[object, str], None]
+    tmp_path: Path, paced: Callable[..., object], require: Callable[[object, str], None]
 ) -> None:
     require(shutil.which("sysbench"), "sysbench")
     require(shutil.which("mbw"), "mbw")
-    code, said = run(tmp_path, REST)
-    assert code == 0, said
     # Ten times the limit are some 21 times the divisions; either may have been without its CPU.
-    (few,) = values(tmp_path, "primes", "event_rate", '%"primes": 1000,%')
-    (many,) = values(tmp_path, "primes", "event_rate", '%"primes": 10000,%')
-    assert 2 < few / many < 400
-    (duration,) = values(tmp_path, "primes", "event_time", '%"primes": 10000,%')
+    paced(lambda: rest_ratio(Path(tempfile.mkdtemp(dir=tmp_path))), lambda ratio: 2 < ratio < 400)
+
+
+def rest_ratio(folder: Path) -> float:
+    """Check what the others' figures come to; return how much more often few primes are found."""
+    code, said = run(folder, REST)
+    assert code == 0, said
+    (few,) = values(folder, "primes", "event_rate", '%"primes": 1000,%')
+    (many,) = values(folder, "primes", "event_rate", '%"primes": 10000,%')
+    (duration,) = values(folder, "primes", "event_time", '%"primes": 10000,%')
     assert duration == pytest.approx(1 / many, rel=0.1)
     for mode in ("read", "write"):
-        (throughput,) = values(tmp_path, "memory", "throughput", f'%sequential%"{mode}"%')
-        assert 1e8 < throughput < 1e12
-    (copied,) = values(tmp_path, "copy", "copied")
-    assert values(tmp_path, "copy", "throughput") == [pytest.approx(2 * copied)]
-    assert 1e8 < copied < 1e12
+        (throughput,) = values(folder, "memory", "throughput", f'%sequential%"{mode}"%')
+        assert 1e6 < throughput < 1e12
+    (copied,) = values(folder, "copy", "copied")
+    assert values(folder, "copy", "throughput") == [pytest.approx(2 * copied)]
+    assert 1e6 < copied < 1e12
+    return few / many

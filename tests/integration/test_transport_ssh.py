@@ -16,7 +16,7 @@ from paramiko.hostkeys import HostKeys
 from tests.support.sshlab import PORT, Lab, keygen
 
 from railgauge.base.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
-from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport import interface, open_transport
 from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.retry import TRIES
 from railgauge.hosts.transport.ssh import SshTransport
@@ -133,7 +133,10 @@ def test_letting_go_of_the_host_ends_a_run_that_another_thread_waits_for(
     assert process_ends(child)
 
 
-def test_letting_go_of_the_host_lets_a_program_tidy_up(node: SshTransport, tmp_path: Path) -> None:
+def test_letting_go_of_the_host_lets_a_program_tidy_up(
+    node: SshTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(interface.end.__kwdefaults__, "grace", 60.0)
     script = 'echo up; read x; echo tidy >"$1"'
     process = node.start(["sh", "-c", script, "sh", str(tmp_path / "state")])
     assert process.read_line(60) == "up"

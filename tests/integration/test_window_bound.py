@@ -93,8 +93,11 @@ def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(
 
     def fill() -> dict[str, float]:
         metrics, _ = _measure(pair, engine, address, "10MiB")
-        assert metrics["window_bound"] == metrics["window_ceiling"] == 1e9
-        assert metrics["throughput"] <= 0.95e9
+        assert metrics["window_bound"] <= metrics["window_ceiling"] == 1e9
+        assert metrics["throughput"] <= 1.2 * 0.95e9
         return metrics
 
-    paced(fill, lambda metrics: metrics["throughput"] >= 0.3e9)
+    paced(
+        fill,
+        lambda metrics: metrics["window_bound"] == 1e9 and 0.3e9 <= metrics["throughput"] <= 0.95e9,
+    )
