@@ -35,6 +35,7 @@ LONGEST = {
         (
             "integration/test_benchmarks.py",
             "engines/test_engine_mpi.py",
+            "integration/test_lost_hosts.py",
             "unit/schedulers/test_scheduler.py",
             "unit/store/test_controllers.py",
             "unit/store/test_database.py",
