@@ -92,7 +92,8 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
         of_it = [one + other for one, other in PAIRS if ("d" in (one, other)) == (name == "far")]
         text += [
             f"  - {{name: {name}, engine: tcp, links: [{', '.join(of_it)}], "
-            f"set: {{mode: latency, duration: {duration}}}, replications: {REPLICATIONS}}}"
+            f"set: {{mode: latency, interval: 1ms, duration: {duration}}}, "
+            f"replications: {REPLICATIONS}}}"
         ]
     (tmp_path / "plan.yaml").write_text("\n".join(text) + "\n")
     database = tmp_path / "results.db"

@@ -136,10 +136,11 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
 
 def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder: Path) -> None:
     # A stall longer than that leaves nothing to measure.
-    stream = "{mode: stream, duration: 4s, series: 100ms, omit: 100ms"
+    stream = "{mode: stream, duration: 2s, series: 100ms, omit: 100ms"
     (folder / "plan.yaml").write_text(
         QUICK.partition("  - name: stream")[0]
-        + f"  - {{name: fast, engine: tcp, set: {stream}, congestion: system}}, replications: 1}}\n"
+        + f"  - {{name: fast, engine: tcp, set: {stream}, congestion: system, rate: 50Mbit/s}}, "
+        "replications: 1}\n"
         + f"  - {{name: lossy, engine: udp, set: {stream}}}, replications: 1}}\n"
     )
     done = railgauge(folder, "run", "plan.yaml")

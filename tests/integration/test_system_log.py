@@ -28,7 +28,9 @@ hosts:
 links: {{ab: {{from: a, to: b}}}}
 tests:
 """
-UDP = "{name: u, engine: udp, set: {mode: stream, duration: 0.5s, rate: 100Mbit/s, sockbuf: 4MiB}"
+# So slow that the receiver's buffer holds all of it, should that get no CPU meanwhile, and that its
+# sender sleeps between two datagrams.
+UDP = "{name: u, engine: udp, set: {mode: stream, duration: 0.5s, rate: 20Mbit/s, sockbuf: 4MiB}"
 SHORT = UDP.replace("duration: 0.5s", "duration: 0.3s")
 # So many take long enough for a signal that comes late to find some of them still to be measured.
 _MANY = 30
@@ -148,9 +150,7 @@ def counted(lab: Lab, table: str, which: str, column: str) -> dict[tuple[int, st
 
 
 def test_interface_counters_are_the_engines_own_counts_and_the_control_traffic(lab: Lab) -> None:
-    # So slow that the receiver's buffer holds all of it, should that get no CPU meanwhile.
-    slow = UDP.replace("100Mbit/s", "20Mbit/s")
-    lab.railgauge("run", str(lab.plan(f"{slow}, replications: 4}}")))
+    lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 4}}")))
     sent, received = (
         {
             number: int(value)
@@ -402,7 +402,7 @@ def test_foreign_traffic_makes_a_replication_suspect(lab: Lab) -> None:
         assert other.stdout.readline() == b"\n"  # a busy machine takes a while to start it
         limits = "system_log: {suspect: {foreign_cpu: off}}"
         # So long and slow that the other's share stands out though it is without its CPU for long.
-        long = UDP.replace("duration: 0.5s", "duration: 4s").replace("100Mbit/s", "10Mbit/s")
+        long = UDP.replace("duration: 0.5s", "duration: 4s").replace("20Mbit/s", "10Mbit/s")
         lab.railgauge("run", str(lab.plan(f"{long}, replications: 1, {limits}}}")))
     finally:
         other.kill()
