@@ -1,12 +1,15 @@
 """The measuring part of a run: round after round, machines in parallel, one writer to the store.
 
 Worker threads launch engines and put what comes into a queue; the main thread alone takes from it,
-stores what there is at once and calls the observer. Ctrl-C is a message in the same queue.
+stores what there is at once and calls the observer. What ends a launch is stored when the next has
+begun, or when its programs take long to end: no launch waits for the database. Ctrl-C is a message
+in the same queue.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +35,8 @@ from railgauge.store.records import CaseEnd, LaunchResults
 
 # Replications that wait to be stored go into one transaction, up to this many.
 _MOST_TOGETHER = 256
+# A launch whose last replication is there has ended by then, mostly.
+_END_SECONDS = 0.05
 # Shorter waits aren't worth a line.
 _ANNOUNCED_SECONDS = 5.0
 
@@ -121,6 +126,7 @@ class _Measured:
     outcome: Outcome
     launch: Launch
     seconds: float  # Since the one before it, or since the launch.
+    last: bool  # Of its dispatch's replications.
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +165,7 @@ class Execution:
         self._most = 0
         self._programs = RunningPrograms()
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+        self._unstored: list[tuple[_Measured, LaunchResults]] = []
 
     def run(self, rounds: Iterable[Round], most: Extent, left: TimeLeft | None = None) -> Totals:
         """Measure all rounds, or until the user or the deadline stops it; returns what came.
@@ -182,6 +189,7 @@ class Execution:
                     self._run_round(dispatches, workers)
                     if self.totals.stopped or self.totals.out_of_time:
                         break
+                self._store_results()
         finally:
             self._programs.end_all()
             workers.shutdown()
@@ -196,6 +204,7 @@ class Execution:
         return totals
 
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
+        """Measure a round; what its launches end with is left to be stored."""
         running = 0
         able = [dispatch for dispatch in dispatches if not self._has_lost(dispatch)]
         self._wait(able)
@@ -204,17 +213,22 @@ class Execution:
                 self._observer.dispatched(fitting)
                 workers.submit(self._work, fitting)
                 running += 1
+        self._store_results()
+        measuring = running
         while running:
             messages = self._next_messages()
-            if measured := [message for message in messages if isinstance(message, _Measured)]:
-                self._note(measured)
             for message in messages:
                 match message:
+                    case _Measured():
+                        measuring -= message.last
+                        self._unstored.append((message, self._results(message)))
                     case _Ended(error=error):
                         running -= 1
                         self._note_end(error)
                     case _Stop():
                         self._stop()
+            if running and (measuring or not messages):
+                self._store_results()
 
     def _has_lost(self, dispatch: Dispatch) -> bool:
         return bool(self.lost) and any(
@@ -242,6 +256,7 @@ class Execution:
         if deadline is not None and deadline < begin:
             self.totals.out_of_time = True
             return
+        self._store_results()
         first = dispatches[0]
         if begin - now >= _ANNOUNCED_SECONDS:
             self._observer.say(
@@ -264,20 +279,30 @@ class Execution:
         return fitting
 
     def _next_messages(self) -> list[_Message]:
-        """Return what came while the last was being stored, or wait for something to come."""
-        messages = [self._next_message()]
+        """Return what came while the last was being stored, or wait for something to come.
+
+        Nothing, if nothing comes for a moment while there is something to store.
+        """
+        message = self._next_message()
+        if message is None:
+            return []
+        messages = [message]
         with contextlib.suppress(queue.Empty):
             while len(messages) < _MOST_TOGETHER:
                 messages.append(self._messages.get_nowait())
         return messages
 
-    def _next_message(self) -> _Message:
+    def _next_message(self) -> _Message | None:
         """Return the next message; at the deadline, that it is time to stop."""
-        if self._setting.deadline is None or self.totals.stopped:
-            return self._messages.get()
+        left = math.inf
+        if self._setting.deadline is not None and not self.totals.stopped:
+            left = max(0.0, self._setting.deadline - time.monotonic())
+        seconds = min(left, _END_SECONDS) if self._unstored else left
         try:
-            return self._messages.get(timeout=max(0.0, self._setting.deadline - time.monotonic()))
+            return self._messages.get(timeout=None if seconds == math.inf else seconds)
         except queue.Empty:
+            if seconds < left:
+                return None
             self.totals.out_of_time = True
             return _Stop()
 
@@ -285,11 +310,13 @@ class Execution:
         """Return the name under which the machine behind host `name` is reached."""
         return self._setting.sites[name].transport.host
 
-    def _note(self, messages: Sequence[_Measured]) -> None:
-        """Store the replications and which cases end with them, then report them."""
-        noted = [self._results(message) for message in messages]
-        self._store.add_results(self._run, noted)
-        for message, stored in zip(messages, noted, strict=True):
+    def _store_results(self) -> None:
+        """Store the replications that came and which cases end with them, then report them."""
+        if not self._unstored:
+            return
+        self._store.add_results(self._run, [results for _, results in self._unstored])
+        stored_now, self._unstored = self._unstored, []
+        for message, stored in stored_now:
             dispatch = message.dispatch
             # Of a group's pairs the first one's.
             outcome = stored.results[0][1]
@@ -328,6 +355,7 @@ class Execution:
                 self.lost[error.host] = str(error)
                 self._observer.lost(error.host, str(error))
         elif error is not None:
+            self._store_results()
             raise error
 
     def _work(self, dispatch: Dispatch) -> None:
@@ -341,10 +369,11 @@ class Execution:
                     if self._programs.ended and outcome.status == "failed":
                         break
                     now = time.monotonic()
-                    self._messages.put(_Measured(dispatch, outcome, launch, now - began))
-                    began = now
                     if not outcome.warmup:
                         remaining.remove(outcome.replication)
+                    last = not remaining
+                    self._messages.put(_Measured(dispatch, outcome, launch, now - began, last))
+                    began = now
         except BaseException as error:  # noqa: BLE001 - carried to the main thread, raised there
             self._messages.put(_Ended(dispatch, error))
         else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import signal
 import sqlite3
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.support.simulated import SimulatedTransport
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
+from railgauge.hosts.transport.fake import Program
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.model import Test
@@ -31,6 +33,8 @@ CASES = tuple(
     Case(f"{one}{other}", "tcp", f"{one}→{other}", one, other, {"mode": "latency", "duration": 1.0})
     for one, other in PAIRS
 )
+
+OF_ONE_HOST = tuple(case for case in CASES if case.client == HOSTS[0])
 
 
 @dataclass
@@ -64,35 +68,39 @@ class Diary:
     def end(self) -> None: ...
 
 
-def measure_all_pairs(database: Path, dying: dict[str, int]) -> tuple[Totals, Diary]:
-    """Measure all pairs of hosts, of which some die at the given one of their programs."""
+def hosts(dying: Mapping[str, int]) -> dict[str, SimulatedTransport]:
+    """Return hosts, of which some die at the given one of their programs."""
+    return {name: SimulatedTransport(name, ENGINE, dies_at=dying.get(name)) for name in HOSTS}
+
+
+def measure_pairs(
+    database: Path,
+    diary: Diary,
+    transports: Mapping[str, SimulatedTransport],
+    cases: Sequence[Case] = CASES,
+) -> Totals:
     rounds = list(
         Schedule(
-            [ExpandedTest(TEST, CASES)],
+            [ExpandedTest(TEST, cases)],
             machines={name: name for name in HOSTS},
             concurrency=len(HOSTS) // 2,
             seed=1,
         ).rounds()
     )
     assert len(rounds) == len(HOSTS) - 1
-    sites = {
-        name: EquippedHost(SimulatedTransport(name, ENGINE, dies_at=dying.get(name)), "/")
-        for name in HOSTS
-    }
+    sites = {name: EquippedHost(transport, "/") for name, transport in transports.items()}
     terms = Terms(at=("10.0.0.1", "10.0.0.2"))
     setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)
     metrics = {name: MetricInfo.of(metric) for name, metric in ENGINE.metrics.items()}
-    diary = Diary()
     with Store.open(str(database)) as store:
         run = store.begin_run(
             NewRun("scale", "", "/", "", False, 1, "here", "0", "", {}),
-            [PlannedCase("t", case, 1) for case in CASES],
+            [PlannedCase("t", case, 1) for case in cases],
             {"tcp": metrics},
         )
-        totals = Execution(store, run, diary, setting).run(
+        return Execution(store, run, diary, setting).run(
             rounds, extent(dispatch for each in rounds for dispatch in each)
         )
-    return totals, diary
 
 
 def stored(database: Path) -> dict[tuple[str, str], tuple[str, str]]:
@@ -108,7 +116,8 @@ def stored(database: Path) -> dict[tuple[str, str], tuple[str, str]]:
 
 
 def test_every_pair_is_measured_exactly_once(tmp_path: Path) -> None:
-    totals, diary = measure_all_pairs(tmp_path / "results.db", {})
+    diary = Diary()
+    totals = measure_pairs(tmp_path / "results.db", diary, hosts({}))
     assert stored(tmp_path / "results.db") == dict.fromkeys(PAIRS, ("ok", ""))
     assert (totals.planned, totals.measured) == (len(PAIRS), len(PAIRS))
     assert (totals.failed, totals.missing, diary.lost_hosts) == (0, 0, [])
@@ -119,7 +128,8 @@ def test_every_pair_is_measured_exactly_once(tmp_path: Path) -> None:
 def test_hosts_that_die_take_only_their_own_pairs_with_them(
     tmp_path: Path, dying: dict[str, int]
 ) -> None:
-    totals, diary = measure_all_pairs(tmp_path / "results.db", dying)
+    diary = Diary()
+    totals = measure_pairs(tmp_path / "results.db", diary, hosts(dying))
     rows = stored(tmp_path / "results.db")
     for pair in PAIRS:
         if not set(pair) & set(dying):
@@ -135,6 +145,49 @@ def test_hosts_that_die_take_only_their_own_pairs_with_them(
         # It had a program in each round until its last, if the other host did not die before that.
         assert sum(name in pair for pair in diary.dispatched_pairs) < last + len(dying)
         assert sum(name in pair for pair, (status, _) in rows.items() if status == "ok") < last
+
+
+def test_no_launch_waits_until_the_one_before_it_is_stored(tmp_path: Path) -> None:
+    database = tmp_path / "results.db"
+    events: list[tuple[str, tuple[str, ...]]] = []
+
+    class Events(Diary):
+        def dispatched(self, dispatch: Dispatch) -> None:
+            events.append(("dispatched", dispatch.hosts))
+
+        def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+            assert dispatch.hosts in stored(database), "reported before it was stored"
+            events.append(("measured", dispatch.hosts))
+
+    measure_pairs(database, Events(), hosts({}), OF_ONE_HOST)
+    dispatched = [pair for event, pair in events if event == "dispatched"]
+    assert len(dispatched) == len(OF_ONE_HOST)
+    assert [pair for event, pair in events if event == "measured"] == dispatched
+    # A launch that a stalled machine ends late is stored before the next begins.
+    assert any(
+        events.index(("dispatched", following)) < events.index(("measured", pair))
+        for pair, following in itertools.pairwise(dispatched)
+    )
+
+
+def test_a_replication_is_stored_though_its_launch_does_not_end(tmp_path: Path) -> None:
+    reported = threading.Event()
+
+    class Lasting(SimulatedTransport):
+        def _measure(self, argv: Sequence[str], dies: bool) -> Program:
+            for line in super()._measure(argv, dies):
+                if "done" in str(line):
+                    assert reported.wait(60), "it waited for the launch's end"
+                yield line
+            return 0
+
+    class Reported(Diary):
+        def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
+            reported.set()
+
+    transports = {name: Lasting(name, ENGINE) for name in HOSTS}
+    totals = measure_pairs(tmp_path / "results.db", Reported(), transports, OF_ONE_HOST)
+    assert (totals.measured, totals.failed) == (len(OF_ONE_HOST), 0)
 
 
 def test_a_signal_after_the_last_round_stops_what_would_come_next(tmp_path: Path) -> None:
