@@ -71,16 +71,16 @@ def with_words(truths: Sequence[AnyTruth], names: Iterable[str]) -> list[AnyTrut
 
 
 def calibrate(
-    truths: Iterable[Truth | LocalTruth], tell: Callable[[CertificateCheck], None]
+    truths: Iterable[Truth | LocalTruth], on_check: Callable[[CertificateCheck], None]
 ) -> Certificate:
-    """Hold the instrument against each of the truths, and tell of each as it comes.
+    """Hold the instrument against each of the truths, and give each to `on_check` as it comes.
 
     The other checks of their engines are in the certificate, too, as left out.
     """
     results = {}
     for truth in truths:
         results[truth.check.name] = truth.hold()
-        tell(results[truth.check.name])
+        on_check(results[truth.check.name])
     engines = {check.engine for check in results.values()}
     checks = [
         results.get(truth.check.name, without_value(truth.check, LEFT_OUT))
@@ -105,7 +105,7 @@ def calibrate(
 def calibrate_pair(
     chosen: ChosenLink,
     words: Iterable[str],
-    tell: Callable[[CertificateCheck], None],
+    on_check: Callable[[CertificateCheck], None],
 ) -> Certificate:
     """Hold the instrument against the counters of a link's two hosts, as `calibrate` does.
 
@@ -119,7 +119,7 @@ def calibrate_pair(
         for truth in truths:
             if truth.check.name in names:
                 checks.append(truth.hold(measurement))
-                tell(checks[-1])
+                on_check(checks[-1])
             else:
                 checks.append(without_value(truth.check, LEFT_OUT))
     client, server = pair.client, pair.server

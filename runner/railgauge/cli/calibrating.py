@@ -63,13 +63,13 @@ def calibrate(
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
         store = cleanup.enter_context(Store.open(where))
-        tell = _silent if as_json else _print
+        on_check = _silent if as_json else _print
         if not as_json:
             click.echo(_HEADER)
         if chosen is None:
-            certificate = calibrate_against(truths, tell)
+            certificate = calibrate_against(truths, on_check)
         else:
-            certificate = calibrate_pair(chosen, only, tell)
+            certificate = calibrate_pair(chosen, only, on_check)
         store.add_certificate(certificate)
     if as_json:
         click.echo(json_text(_as_json(certificate)))

@@ -45,7 +45,7 @@ def copy_command(source: str, target: str) -> int:
         Store.open(source, create=False, check=False) as old,
         Store.open(target, check=False) as new,
     ):
-        copied = copy(old, new, tell=partial(click.echo, err=True))
+        copied = copy(old, new, say=partial(click.echo, err=True))
         click.echo(
             f"{old.name} to {new.name}: {copied.new:,} new runs, {copied.more:,} with more, "
             f"{copied.same:,} as they were; {copied.replications:,} replications, "

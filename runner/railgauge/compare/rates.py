@@ -58,7 +58,9 @@ _WRITTEN: Sequence[tuple[str, str, Unit, bool]] = (
     (r"stat/context_switches", "context switches", "/s", False),
     (r"stat/interrupts", "interrupts", "/s", False),
 )
-_RULES = tuple(_Rule(re.compile(each[0]), each[1], each[2], each[3]) for each in _WRITTEN)
+_RULES = tuple(
+    _Rule(re.compile(pattern), name, unit, trouble) for pattern, name, unit, trouble in _WRITTEN
+)
 FREQUENCY = Rate("CPU frequency", "Hz", True)
 
 

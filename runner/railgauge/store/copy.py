@@ -83,14 +83,15 @@ def copy_runs(source: Store, target: Store, run_ids: Collection[int]) -> None:
 
 
 def _nobody(_: str) -> None:
-    """Tell nobody."""
+    """Leave it unsaid."""
 
 
-def copy(source: Store, target: Store, tell: Callable[[str], None] = _nobody) -> Copied:
-    """Copy all of the source's runs, baselines and certificates to the target; tell of each run.
+def copy(source: Store, target: Store, say: Callable[[str], None] = _nobody) -> Copied:
+    """Copy all of the source's runs, baselines and certificates to the target.
 
-    What the target has already is compared and stays; another copy to it is waited for. InputError
-    when both are one database, or when another process is measuring one of these runs there.
+    `say` gets a sentence on each run that was added to. What the target has already is compared and
+    stays; another copy to it is waited for. InputError when both are one database, or when another
+    process is measuring one of these runs there.
     """
     paths = Path(source.name), Path(target.name)
     if source.name == target.name or (
@@ -100,17 +101,17 @@ def copy(source: Store, target: Store, tell: Callable[[str], None] = _nobody) ->
     source.check(checksums=False)
     target.check()
     with target.in_turn():
-        return _copy_all(source, target, tell)
+        return _copy_all(source, target, say)
 
 
-def _copy_all(source: Store, target: Store, tell: Callable[[str], None]) -> Copied:
+def _copy_all(source: Store, target: Store, say: Callable[[str], None]) -> Copied:
     copied = Copied()
     runs: dict[int, int] = {}
     with source.reading() as old, _explained_as(source.name, old):
         translator = Translator(old)
         changed = check_checksums(old).changed
-        copied.differences += [f"{each} isn't what was stored, and is left out" for each in changed]
-        left_out = {(each.table, each.run_case, each.number) for each in changed}
+        copied.differences += [f"{row} isn't what was stored, and is left out" for row in changed]
+        left_out = {(row.table, row.run_case, row.number) for row in changed}
         ended = _ended(target)
         query = select(_RUN).order_by(_RUN.c.started_at, _RUN.c.id)
         for run in old.execute(query).all():
@@ -119,7 +120,7 @@ def _copy_all(source: Store, target: Store, tell: Callable[[str], None]) -> Copi
                 runs[run.id] = ended[run.uid, run.state, run.ended_at]
                 copied.same += 1
                 continue
-            runs[run.id] = _RunCopier(old, translator, run, target, copied, tell, left_out).copy()
+            runs[run.id] = _RunCopier(old, translator, run, target, copied, say, left_out).copy()
             translator.forget()
         for baseline in stored_baselines(old):
             _copy_baseline(target, baseline, runs, copied)
@@ -160,7 +161,7 @@ class _RunCopier:
     run: DatabaseRow
     target: Store
     copied: Copied
-    tell: Callable[[str], None]
+    say: Callable[[str], None]
     left_out: Collection[tuple[str, int, int]] = ()
     differences: list[str] = field(default_factory=list)
     keep_id: bool = False
@@ -178,10 +179,10 @@ class _RunCopier:
         copied.replications += replications
         if target_id is None:
             copied.new += 1
-            self.tell(f"{name}: {replications:,} replications, run {run_id} there")
+            self.say(f"{name}: {replications:,} replications, run {run_id} there")
         elif replications or other_rows:
             copied.more += 1
-            self.tell(f"{name}: {replications:,} more replications for run {run_id} there")
+            self.say(f"{name}: {replications:,} more replications for run {run_id} there")
         else:
             copied.same += 1
         copied.differences += self.differences[:_MOST_DIFFERENCES]

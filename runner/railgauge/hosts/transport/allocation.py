@@ -203,7 +203,7 @@ def broadcast(transports: Collection[Transport], content: bytes, path: str) -> b
     It does where they are all the nodes of our job. `path` is absolute, its folder is there.
     Raises EnvironmentFailedError where the scheduler fails; the file may be on some nodes, then.
     """
-    nodes = [each for each in transports if isinstance(each, AllocationTransport)]
+    nodes = [node for node in transports if isinstance(node, AllocationTransport)]
     schedulers = {transport.scheduler.name: transport.scheduler for transport in nodes}
     if len(nodes) < len(transports) or len(schedulers) != 1:
         return False

@@ -57,7 +57,7 @@ def _lines(verdict: Verdict, names: CaseNames, *, all_results: bool) -> Iterator
     yield from _items([*verdict.problems, *verdict.notes])
     changed = [*verdict.slower, *compared.of("faster"), *verdict.lost, *verdict.unconfirmed]
     yield from _table(changed, verdict, names)
-    flipping = [f"{names.with_test(each)}: {sentence(each)}" for each in verdict.flipping]
+    flipping = [f"{names.with_test(result)}: {sentence(result)}" for result in verdict.flipping]
     yield from _list("Two levels:", flipping, _MOST_REASONS)
     for result in _one_per_case(verdict.slower):
         if (reasons := verdict.reasons.get(result.name[:2])) and reasons.counters:
