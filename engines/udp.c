@@ -53,7 +53,7 @@ static const struct parameter parameters[] = {
      "time; no gro, datagrams of at least 24 bytes; latency: round trips, each with its number and "
      "when it was due and over; one thread; a warm-up has none; 0: none"},
     {"timestamp", CHOICE, "kernel", 0, 0, "kernel|user", "stream", NULL,
-     "who tells when a datagram of a trace arrived: kernel: the receiving kernel, by its wall "
+     "who stamps when a datagram of a trace arrived: kernel: the receiving kernel, by its wall "
      "clock; user: the receiver after each datagram, taken one a call, by a clock that nothing "
      "moves"},
     {"threads", INT, "1", 1, MAX_THREADS, NULL, NULL, NULL,

@@ -175,7 +175,7 @@ def _index(listed: Sequence[str]) -> str:
         " that stand in `index.html`, and the plain text. `make gallery` makes these pages again of"
         " [gallery.sql](gallery.sql), which holds what the papers printed and short measurements on"
         " network namespaces of one busy virtual machine: they show what reports look like, and are"
-        " no figures to hold yours against. [measure.py](measure.py) measured them.",
+        " no figures to compare yours with. [measure.py](measure.py) measured them.",
     ]
     return "\n".join([*head, *listed]) + "\n"
 

@@ -181,7 +181,7 @@ static double usual_slice(struct share *share, int length)
 
 static _Noreturn void starved(void)
 {
-    fail(TOO_SHORT, "others took the CPUs all the time, so that there is nothing to tell: choose a "
+    fail(TOO_SHORT, "others took the CPUs all the time, so that nothing was measured: choose a "
          "longer duration, fewer threads or a quieter host");
 }
 

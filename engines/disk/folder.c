@@ -28,7 +28,7 @@ uint64_t folder_check_space(int folder, const char *path, uint64_t files, uint64
 {
     struct statvfs filesystem;
     if (fstatvfs(folder, &filesystem) != 0)
-        fail(FILE_UNUSABLE, "cannot tell how much space is free in '%s': %s", path,
+        fail(FILE_UNUSABLE, "cannot find out how much space is free in '%s': %s", path,
              strerror(errno));
     uint64_t unused = (uint64_t)filesystem.f_bavail * filesystem.f_frsize;
     uint64_t spare = (uint64_t)filesystem.f_blocks * filesystem.f_frsize / SPARE_SHARE;

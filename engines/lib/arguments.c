@@ -169,7 +169,7 @@ static int take_option(struct launch *launch, char **arguments)
     if (own < 0 && general < 0 && limit < 0)
         unknown_option(launch->engine, name);
     if (own >= 0 && launch->server && launch->engine->port)
-        fail(BAD_PARAMETER, "--%s is given to the client, which tells the server", name);
+        fail(BAD_PARAMETER, "--%s is given to the client, which passes it on to the server", name);
     if (limit >= 0 && !launch->server)
         fail(BAD_PARAMETER, "--%s is given to the server: it limits what clients may ask for", name);
     const struct parameter *p = own >= 0     ? &launch->engine->parameters[own]
@@ -225,7 +225,7 @@ static int take_role(struct launch *launch, int argc, char **argv)
     if (engine->rank) /* the word may be left out by hand, where a launcher's input may be empty */
         return launch->watch_input ? 2 : 1;
     if (argc < 2)
-        fail(BAD_PARAMETER, "say what to do: rail-%s %s; --help tells more", engine->name,
+        fail(BAD_PARAMETER, "say what to do: rail-%s %s; see --help", engine->name,
              engine->port            ? "server, or client HOST"
              : engine->takes_command ? "client -- COMMAND"
                                      : "client");

@@ -270,7 +270,7 @@ void print_help(const struct engine *engine)
                engine->takes_command ? " -- COMMAND [ARG...]" : "");
     printf("\nSizes: 1460, 4KiB, 1MiB (1024); kB, MB, GB (1000); k, M, G (1024). "
            "Times: 5s, 2.9ms, 12us, 2min, 1h.\n\nParameters%s:\n",
-           engine->port ? " (given to the client, which tells the server)" : "");
+           engine->port ? " (given to the client, which passes it on to the server)" : "");
     for (const struct parameter *p = engine->parameters; p->name; p++)
         print_parameter(engine, p);
     printf("\nLaunch options:\n");

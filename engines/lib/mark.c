@@ -156,7 +156,7 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
         if (reason == NULL)
             continue;
         snprintf(problem, MESSAGE_LIMIT,
-                 "the watcher %s could not be told that replication %ld %ss, and its log lacks "
+                 "the watcher %s could not be notified that replication %ld %ss, and its log lacks "
                  "this launch's from there on: %s",
                  watchers[i].name, replication, label, reason);
         take_out(i);

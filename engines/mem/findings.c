@@ -89,7 +89,7 @@ static void add_cache(const struct job *job, const struct worker *workers, struc
                  "some or all of this is the cache's speed, not the memory's", arrays, cache);
     else
         snprintf(sentence, sizeof sentence,
-                 "nobody tells how large this host's caches are: the arrays of %s may be in them",
+                 "nothing says how large this host's caches are: the arrays of %s may be in them",
                  arrays);
     warn(settings, "in-cache", sentence);
 }

@@ -13,7 +13,7 @@ static uint32_t socket_drops(int fd)
     uint32_t counters[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof counters;
     if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, counters, &length) != 0)
-        fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later tell them: %s",
+        fail(SYSTEM_ERROR, "cannot read the socket's drops, as Linux 4.12 and later count them: %s",
              strerror(errno));
     return counters[SK_MEMINFO_DROPS];
 }

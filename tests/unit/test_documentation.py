@@ -23,6 +23,8 @@ _CALL = re.compile(
     r"(?:^|[\s(;|&])(?:[\w./~-]*bin/|\./)?(railgauge|rail-[a-z]+)((?:[ \t]+[^\s|;&>#)]+)*)"
 )
 _OPTION = re.compile(r"--[a-z][a-z0-9_-]*")
+# Programs report and compare: they don't tell, nor hold anything against anybody.
+_NOT_PLAIN = re.compile(r"\b(?:told|tell|tells|telling|besides|held\s+against)\b", re.IGNORECASE)
 
 
 def code(page: Path) -> Iterator[str]:
@@ -79,6 +81,36 @@ def test_commands_and_options_in_the_documentation_are_there(page: Path) -> None
         used = {option for word in arguments for option in _OPTION.findall(word)[:1]}
         wrong += [f"{program} {option}" for option in sorted(used - declared)]
     assert not wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_is_in_plain_technical_words(page: Path) -> None:
+    assert _NOT_PLAIN.findall(page.read_text(encoding="utf-8")) == []
+
+
+def test_help_is_in_plain_technical_words() -> None:
+    texts = dict(help_of(cli, "railgauge"))
+    assert len(texts) > 50
+    for engine, description in json.loads((ROOT / "schema/engines.json").read_text())[
+        "engines"
+    ].items():
+        for entry in (*description["parameters"], *description["metrics"]):
+            texts[f"rail-{engine} {entry['name']}"] = entry["help"]
+    assert [name for name, text in texts.items() if _NOT_PLAIN.search(text)] == []
+
+
+def help_of(command: click.Command, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the help texts of a command, its options and its commands, each with its name."""
+    yield path, command.help or ""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield f"{path} {parameter.opts[0]}", parameter.help or ""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            following = command.get_command(context, name)
+            assert following is not None
+            yield from help_of(following, f"{path} {name}")
 
 
 def wrong_words(arguments: list[str]) -> list[str]:

@@ -44,7 +44,7 @@ int machine_lock(void)
         if (flock(fd, LOCK_EX | LOCK_NB) != 0)
             fail(SOAK_BUSY, "another rail-soak runs on this machine, and the soakers of both would "
                             "take the CPUs from each other: wait for its end; for two hosts that "
-                            "are one machine one rail-soak tells both hosts' load");
+                            "are one machine one rail-soak reports both hosts' load");
         if (is_current(fd))
             return fd;
         close(fd);

@@ -45,8 +45,8 @@ static const struct tool tool = {
         "slower it was in its own time, by interrupts that the kernel bills to it, by the clock "
         "and the caches; load: both together.\n\n"
         "The machine has to be idle before and after. With --json, the line 'calibrate' on "
-        "standard input has it calibrate again and tell the loads so far, 'finish' likewise at the "
-        "end; it ends when its standard input closes.\n\n"
+        "standard input has it calibrate again and print the loads so far, 'finish' likewise at "
+        "the end; it ends when its standard input closes.\n\n"
         "Exit status: the command's (128 and the signal's number if one ended it); 0 without one; "
         "1 if something kept it from measuring, 2 for a bad argument.\n",
 };
@@ -66,7 +66,7 @@ void options_parse(struct options *options, int argc, char **argv)
     struct value values[OPTIONS];
     *options = (struct options){0};
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--json") == 0) /* so that a mistake is told as an event too */
+        if (strcmp(argv[i], "--json") == 0) /* so that a mistake is an event too */
             options->json = true;
     options->command = tool_options(&tool, argc, argv, values);
     options->json = values[JSON].number != 0;
@@ -79,5 +79,5 @@ void options_parse(struct options *options, int argc, char **argv)
         fail(BAD_PARAMETER, "--json and --marks NAME belong together: %s is missing",
              options->json ? "--marks" : "--json");
     if (options->json && options->command)
-        fail(BAD_PARAMETER, "--json tells of marked replications, not of a command: leave it out");
+        fail(BAD_PARAMETER, "--json reports marked replications, not commands: leave it out");
 }

@@ -22,7 +22,7 @@ static void find_cpus(struct soakers *soakers)
     cpu_set_t allowed;
     soakers->count = 0;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        fail(SYSTEM_ERROR, "cannot tell which CPUs may be used: %s", strerror(errno));
+        fail(SYSTEM_ERROR, "cannot find out which CPUs may be used: %s", strerror(errno));
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET((size_t)cpu, &allowed))
             soakers->cpus[soakers->count++] = cpu;

@@ -219,7 +219,7 @@ void options_parse(struct options *options, int argc, char **argv)
         i += take_option(options, argv + i);
     if (*options->left.name == 0 || *options->right.name == 0)
         fail(BAD_PARAMETER, "a wire has two ends: give --left NETNS/IFNAME and --right "
-                            "NETNS/IFNAME; --help tells more");
+                            "NETNS/IFNAME; see --help");
     if (options->rate > 0 && options->rate < 1000)
         fail(BAD_PARAMETER, "--rate must be at least 1kbit/s, or 0 for none");
     if (options->drops && options->loss.kind == PICK_NOTHING)

@@ -14,7 +14,7 @@ OF_OWN_CODE = frozenset({"report", "compare", "gate"})
 
 @dataclass(frozen=True, slots=True)
 class CertificateCheck:
-    """One quantity of an engine held against its truth.
+    """One quantity of an engine compared with its truth.
 
     `value` and `truth` are in `unit`; `error`, `uncertainty` and `limit` are shares of the truth,
     or in `unit` if `relative` is False. `reason` says what disturbed the measurement or, where all
@@ -70,7 +70,7 @@ class Certificate:
     """The checks of one calibration, and all that it holds for: when one changes, it ends.
 
     It has all checks of each engine of which it has any; a short one has left some of them out.
-    `uid` tells it apart from all others; `made_at` is UTC in ISO 8601; `load` the machine's mean
+    `uid` distinguishes it from all others; `made_at` is UTC in ISO 8601; `load` the machine's mean
     load over the minute before. `source_hash` is railgauge's own (`source_hash()`).
 
     With a `peer` it is one of a pair of hosts, from `host` to `peer`, both by their names in the

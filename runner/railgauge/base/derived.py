@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from railgauge.base.systemlog import SystemLog
 
-# What /proc/stat tells apart; guests' time is part of the user's (proc_stat(5)).
+# What /proc/stat distinguishes; guests' time is part of the user's (proc_stat(5)).
 CPU_KINDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _SIDES = ("client", "server")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 def git_state(plan: Path, other_files: Iterable[Path] = ()) -> tuple[str, bool]:
     """Return the commit of `plan`'s repository, and whether `plan` or `other_files` differ from it.
 
-    A file that git ignores, doesn't know or can't tell about differs. Links are followed.
+    A file that git ignores, doesn't know or can't report on differs. Links are followed.
     ("", False) outside a repository, in one without commits, or without git.
     """
     real = plan.resolve()

@@ -47,7 +47,7 @@ _VIRTIO_NET = re.compile(r"(virtio[0-9]+)-(?:input|output)\.[0-9]+", re.ASCII)
 def counted(log: SystemLog, facts: Mapping[str, str]) -> dict[str, float]:
     """Return what was counted, by name: a count that isn't here but in the host's other logs is 0.
 
-    The host's facts tell which interfaces are virtual, and whose a virtio card's interrupts are.
+    The host's facts say which interfaces are virtual, and whose a virtio card's interrupts are.
     """
     counts = dict(_counts(log))
     counts |= _sums(log)

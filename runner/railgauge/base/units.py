@@ -117,7 +117,7 @@ def parse_moment(text: str) -> float:
 def parse_quantity(text: str | int | float) -> tuple[float, str]:
     """Return the value of `text` in its base unit, and that unit: `2GB/s` is (2e9, "B/s").
 
-    ValueError says what to write. The unit tells what it is a quantity of, so it can't be left out.
+    ValueError says what to write. The unit says what it is a quantity of, so it can't be left out.
     """
     scales = {name: scale for name, (_, scale) in _UNITS.items()}
     value, unit = _quantity(text, scales, "quantity", "68.3GB/s, 147.2GFLOP/s or 14ns")

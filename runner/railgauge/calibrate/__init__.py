@@ -1,1 +1,1 @@
-"""The instrument held against truths that it makes itself, and the certificate of what came out."""
+"""The instrument compared with truths that it makes itself, and the certificate of the result."""

@@ -106,7 +106,7 @@ def _share(
 def spread_of(values: _Values) -> float:
     """Return the standard deviation that normal values would have, as a share.
 
-    The quartiles tell it and, of what has long tails, the middle nine tenths.
+    The quartiles show it and, of what has long tails, the middle nine tenths.
     """
     least, low, middle, high, most = np.percentile(values, (5, 25, 50, 75, 95))
     return float(max((high - low) / 1.349, (most - least) / 3.290) / middle)

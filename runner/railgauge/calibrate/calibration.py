@@ -73,7 +73,7 @@ def with_words(truths: Sequence[AnyTruth], names: Iterable[str]) -> list[AnyTrut
 def calibrate(
     truths: Iterable[Truth | LocalTruth], on_check: Callable[[CertificateCheck], None]
 ) -> Certificate:
-    """Hold the instrument against each of the truths, and give each to `on_check` as it comes.
+    """Compare the instrument with each of the truths, and give each to `on_check` as it comes.
 
     The other checks of their engines are in the certificate, too, as left out.
     """
@@ -107,7 +107,7 @@ def calibrate_pair(
     words: Iterable[str],
     on_check: Callable[[CertificateCheck], None],
 ) -> Certificate:
-    """Hold the instrument against the counters of a link's two hosts, as `calibrate` does.
+    """Compare the instrument with the counters of a link's two hosts, as `calibrate` does.
 
     InputError for a word that no check's name has; EnvironmentFailedError where a host isn't ready.
     """

@@ -131,7 +131,7 @@ def _protocols(lines: Sequence[str]) -> dict[str, int]:
 def counted_streams(counts: DirectionCounts, number: int) -> list[CountedStream]:
     """Return the `number` streams that passed, in their order.
 
-    EnvironmentFailedError where they can't be told apart, since something else passed, or since
+    EnvironmentFailedError where they can't be distinguished, since something else passed, or since
     the card counts only from time to time.
     """
     octets, packets = np.diff(counts.octets), np.diff(counts.packets)

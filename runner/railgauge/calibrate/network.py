@@ -31,8 +31,8 @@ RATES = (50e6, 200e6, 1e9)
 REPLICATIONS = 10
 _SECONDS = {"udp": 0.25, "tcp": 0.5}
 _DATAGRAM = 1460
-# What a datagram's frame takes on a link of a given rate besides its payload: headers of Ethernet,
-# IPv4 and UDP, check sum, preamble and gap.
+# What a datagram's frame takes on a link of a given rate in addition to its payload: headers of
+# Ethernet, IPv4 and UDP, check sum, preamble and gap.
 _FRAMING = 14 + 20 + 8 + 24
 # The share of its link's rate that a paced sender takes.
 _FILLED = 0.9

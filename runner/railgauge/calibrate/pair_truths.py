@@ -40,7 +40,7 @@ _DATAGRAM = 1390
 _PACE = 100e6
 # The share of a link's known rate that datagrams take at most.
 _FILLED = 0.8
-# Seconds without a stream, so that each of them can be told from the next.
+# Seconds without a stream, so that each of them can be distinguished from the next.
 _REST = 0.3
 _THROUGHPUT_LIMIT = 0.003
 # Other programs' share of the traffic above which it is a reason.
@@ -268,7 +268,7 @@ def compared_datagrams(
     """Compare with the frames of a datagram's length that an interface counted.
 
     Small ones pass among them, as the control channel ends and begins. Where value and truth differ
-    by less than might be in the same windows, nobody can tell who is wrong.
+    by less than might be in the same windows, nobody can say who is wrong.
     """
     if value != bounds.likely and bounds.least <= value <= bounds.most:
         return without_value(
@@ -284,7 +284,7 @@ def _round_trips(measurement: PairMeasurement, check: CertificateCheck) -> Certi
     pair = measurement.pair
     settings = f"mode: latency, count: {_ROUND_TRIPS}, datagram: {_TRIP_BYTES}, poll: busy"
     interface = _interface(pair.client)
-    # A client that lacks its CPU shows in its own times: so short, no system log would tell.
+    # A client that lacks its CPU shows in its own times: so short, no system log would show it.
     test = _test(pair, "trips", "udp", settings, f"replications: {_REPLICATIONS}, system_log: off")
     with recording(pair.client.transport, interface, python=_PYTHON, slots=_RECORDED) as record:
         measured = pair.measure(test).broken(measurement.fault)

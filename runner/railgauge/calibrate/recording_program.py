@@ -1,4 +1,4 @@
-"""A program on a host that records what passes an interface, until it is told to end."""
+"""A program on a host that records what passes an interface, until it is asked to end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def recording_program(
 ) -> Iterator[Callable[[], list[str]]]:
     """Run the program for as long as the block; call what it gives to end it and get its lines.
 
-    It says `ready` first, and its lines, of the interface's `subject`, once it is told to end.
+    It says `ready` first, and its lines, of the interface's `subject`, once it is asked to end.
     EnvironmentFailedError if it can't record them.
     """
     process = transport.start(argv)

@@ -146,7 +146,7 @@ def _pace(pair: Rig, check: CertificateCheck) -> CertificateCheck:
 
 
 def _whole_gaps(observed: Observation) -> list[NDArray[np.bool_]]:
-    """Tell which gaps of each trace lack no datagram."""
+    """Return which gaps of each trace lack no datagram."""
     return [np.diff(trace.sequence) == 1 for trace in observed.traces]
 
 

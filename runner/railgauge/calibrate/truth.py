@@ -1,4 +1,4 @@
-"""A truth: what is held against it, and how both are measured on a rig."""
+"""A truth: what is compared with it, and how both are measured on a rig."""
 
 from __future__ import annotations
 

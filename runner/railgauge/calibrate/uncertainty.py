@@ -1,4 +1,4 @@
-"""Values held against truths, with the uncertainty of their difference.
+"""Values compared with truths, and the uncertainty of their difference.
 
 Uncertainties are expanded ones (JCGM 100:2008, "Guide to the expression of uncertainty in
 measurement"): the root of the sum of the squared standard uncertainties, times a coverage factor

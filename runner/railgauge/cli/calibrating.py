@@ -1,4 +1,4 @@
-"""`railgauge calibrate`: the instrument held against truths, and the certificate of it."""
+"""`railgauge calibrate`: the instrument compared with truths, and the certificate of it."""
 
 from __future__ import annotations
 

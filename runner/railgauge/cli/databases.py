@@ -117,8 +117,8 @@ def _age(context: click.Context, parameter: click.Parameter, value: str) -> floa
 def thin_command(older_than: float, baselines: bool, dry_run: bool, where: str) -> None:
     """Delete old runs' system logs, what ports counted, traces and series.
 
-    All that was measured stays: replications, values, facts, settings, warnings. It is told what
-    goes before it goes. Runs of baselines are spared; while one of the runs is measured, nothing
+    All that was measured stays: replications, values, facts, settings, warnings. What goes is
+    printed before it goes. Runs of baselines are spared; while one of the runs is measured, nothing
     is deleted.
     """
     with Store.open(where, create=False, check=False) as store:

@@ -42,7 +42,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
-    """Where the verdict goes, besides standard output."""
+    """Where the verdict goes, in addition to standard output."""
 
     junit: Path | None
     markdown: Path | None

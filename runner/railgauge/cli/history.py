@@ -76,7 +76,7 @@ def history(case: tuple[str, ...], list_all: bool, where: str, **options: Any) -
 
 @dataclass(frozen=True, slots=True)
 class _Choices:
-    """What the command line says, besides the case."""
+    """What the command line says, in addition to the case."""
 
     metric: str | None
     plan: str | None

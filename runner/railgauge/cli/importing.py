@@ -31,7 +31,7 @@ _at = click.option(
     "--at",
     metavar="TIME",
     callback=_moment,
-    help="When it was measured, where the files don't tell: 2025-11-21T02:00:00Z; default: now.",
+    help="When it was measured, where the files don't say: 2025-11-21T02:00:00Z; default: now.",
 )
 
 
@@ -253,10 +253,10 @@ def _tool_command(tool: str, outputs: str, hosts: str) -> None:
         )
 
 
-_tool_command("iperf3", "outputs of iperf3 --json", "default: as the files tell")
-_tool_command("fio", "outputs of fio --output-format=json", "the files don't tell it")
-_tool_command("netperf", "outputs of netperf, tables or -k", "the files don't tell it")
-_tool_command("osu", "outputs of the OSU micro-benchmarks", "the files don't tell it")
+_tool_command("iperf3", "outputs of iperf3 --json", "default: as the files name it")
+_tool_command("fio", "outputs of fio --output-format=json", "the files don't name it")
+_tool_command("netperf", "outputs of netperf, tables or -k", "the files don't name it")
+_tool_command("osu", "outputs of the OSU micro-benchmarks", "the files don't name it")
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, str]:

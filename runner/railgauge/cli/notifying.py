@@ -1,4 +1,4 @@
-"""Telling somebody: a command of the user's choice gets the summary on its standard input."""
+"""Notifying somebody: a command of the user's choice gets the summary on its standard input."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def command_line(text: str) -> list[str]:
 def notify(command: Sequence[str], summary: str, exit_code: int, seconds: float = SECONDS) -> None:
     """Run the command, no shell in between, with the summary on its standard input.
 
-    RAILGAUGE_EXIT tells it our exit code. It has `seconds`; what goes wrong is told, and changes
-    nothing else.
+    RAILGAUGE_EXIT gives it our exit code. It has `seconds`; what goes wrong is reported, and
+    changes nothing else.
     """
     if problem := _failure(command, summary, exit_code, seconds):
         click.echo(f"railgauge: --notify {visible(command[0])}: {problem}", err=True)

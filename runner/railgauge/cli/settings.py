@@ -1,4 +1,4 @@
-"""Settings in files, for what every command would be told again: the project's before the user's.
+"""Settings in files, for what every command would be given again: the project's before the user's.
 
 An option of the command line goes before all of them, then its environment variable.
 """
@@ -65,7 +65,7 @@ def _files() -> Iterator[Path]:
 
 
 def _exists(file: Path) -> bool:
-    """Tell whether it is there; where another user's folder hides it, it isn't meant for us."""
+    """Return whether it is there; if another user's folder hides it, it isn't meant for us."""
     try:
         return file.exists()
     except PermissionError:

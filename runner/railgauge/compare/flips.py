@@ -22,9 +22,9 @@ _RUNS = 100
 def with_levels(store: Store, comparison: Comparison) -> Comparison:
     """Return the comparison with the two levels of cases that flip between them by themselves.
 
-    Such a case isn't told as slower or faster while the second side is at one of its levels, as
-    that says nothing of what was changed. The 100 runs stored before the second side's tell, and
-    the worst 50 results that aren't the same are looked at.
+    Such a case isn't reported as slower or faster while the second side is at one of its levels,
+    as that says nothing of what was changed. The 100 runs stored before the second side's show the
+    levels, and the worst 50 results that aren't the same are looked at.
     """
     first, second = (side.runs for side in comparison.selected)
     doubtful = [

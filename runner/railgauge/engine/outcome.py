@@ -22,7 +22,7 @@ class PublishedValue:
 
     The number is the arithmetic mean of so many `replications` (None: the source doesn't say), with
     their sample standard deviation, least and greatest value, in the metric's base unit, where it
-    tells them. With an `absence` there is no number.
+    gives them. With an `absence` there is no number.
     """
 
     replications: int | None = None

@@ -1,8 +1,8 @@
 """Whether a replication can be trusted: what the system logs and its own figures say against it.
 
 Pure functions: what was counted and measured in, reasons for suspicion out, or the error that it
-is no measurement. Each allows for what the counters can't tell apart, and so may miss a little, but
-accuses nobody for rounding.
+is no measurement. Each allows for what the counters can't distinguish, and so may miss a little,
+but accuses nobody for rounding.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def parameter_texts(case: Case, catalogue: Catalogue | None) -> list[tuple[str, 
 
 
 def value_text(value: Value, info: ParameterInfo | None) -> str:
-    """Return a parameter's value as a plan would write it, as far as `info` tells its unit."""
+    """Return a parameter's value as a plan would write it, as far as `info` gives its unit."""
     if info is not None:
         text = info.format(value)
     else:

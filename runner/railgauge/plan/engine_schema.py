@@ -19,7 +19,7 @@ _TYPES: _Schema = {
 def add_engines(schema: _Schema, catalogue: Catalogue) -> None:
     """Let the `schema` of plans know which engines there are, and which parameters each takes.
 
-    A plan that describes engines of its own may name others besides.
+    A plan that describes engines of its own may name others, too.
     """
     names = sorted(catalogue.engines)
     choices = {"properties": {"engine": {"enum": names}}}

@@ -9,7 +9,7 @@ from typing import Any
 from railgauge.base.hostlist import expand_hostlist, is_hostlist
 from railgauge.plan.yamlfile import Document, Mistake
 
-# What tells hosts apart, so that a list of hosts has a list there.
+# What distinguishes hosts, so that a list of hosts has a list there.
 _OWN = {"address", "ssh", "netns", "node", "networks"}
 
 

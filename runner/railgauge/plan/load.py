@@ -236,9 +236,9 @@ class _Reader:
         foreign = {test.engine for test in plan.tests if catalogue.engines[test.engine].program}
         if plan.require and foreign:
             self._report(
-                f"{', '.join(sorted(foreign))} can't be certified, as `railgauge calibrate` holds "
-                "railgauge's own engines against truths: leave 'require' out, or measure that in "
-                "another plan",
+                f"{', '.join(sorted(foreign))} can't be certified, as `railgauge calibrate` "
+                "compares railgauge's own engines with truths: leave 'require' out, or "
+                "measure that in another plan",
                 "require",
             )
 

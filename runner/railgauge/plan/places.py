@@ -97,7 +97,7 @@ class _Reader:
                 return
 
     def _check_names(self, places: Collection[Place]) -> None:
-        """Report hosts that mpirun can't address, or can't tell apart: it knows their addresses."""
+        """Report hosts that mpirun can't address or distinguish: it knows their addresses."""
         hosts = self._topology.hosts
         if launching(launcher_of(hosts.values())):
             return

@@ -63,7 +63,7 @@ class Suspect(StrictModel):
     `foreign_cpu` CPUs busy in user mode beside the engines; more than `foreign_traffic`, a share
     of the bytes on the test's interface, that are not the test's; pages swapped; a CPU or a cgroup
     throttled; packets dropped in the receive buffer or before it, which is off by default (None)
-    for tests that report losses themselves; a host without the system log that would tell, being
+    for tests that report losses themselves; a host without the system log that would show it, being
     `unwatched`; a sender that stayed more than `under_rate`, a share, below its rate; a receiver
     of datagrams that left more than `untimed`, a share of them, out of its rate.
     """

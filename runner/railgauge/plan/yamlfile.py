@@ -194,7 +194,7 @@ def read_text(path: Path) -> str:
 
 
 def document_of(path: str, text: str, data: Any, lines: Mapping[tuple[str, ...], int]) -> Document:
-    """Return `data` that a file of another form says; `lines` tell where parts of it stand."""
+    """Return `data` that a file of another form says; `lines` say where parts of it stand."""
 
     def node_at(value: Any, loc: tuple[str, ...], line: int) -> _Node:
         node = _Node(lines.get(loc, line), 1, value)

@@ -1,4 +1,4 @@
-"""Which hosts' engines are certified: what a plan may require, and what a gate tells.
+"""Which hosts' engines are certified: what a plan may require, and what a gate reports.
 
 A certificate of a machine may be made anywhere and copied; here its database alone counts.
 """

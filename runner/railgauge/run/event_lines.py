@@ -15,7 +15,7 @@ from railgauge.run.job import Finished
 
 
 class EventLines:
-    """See `Observer`: the first line tells the run's number, which all the others have as well."""
+    """See `Observer`: the first line gives the run's number, which all the others have as well."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -60,7 +60,7 @@ class Observer(Protocol):
     ) -> None:
         """Take note that `total` replications of run `run` are to be measured now.
 
-        `left` tells at any time how many seconds the rest of them takes.
+        `left` returns at any time how many seconds the rest of them takes.
         """
 
     def dispatched(self, dispatch: Dispatch) -> None:

@@ -39,7 +39,7 @@ def observed_in(where: str, loaded: LoadedPlan) -> Observed:
 def observed(store: Store, loaded: LoadedPlan) -> Observed:
     """Return what the plan's last run took whose launches followed one another.
 
-    Side by side they don't tell how long each was, and a test that spans some time waits, too.
+    Side by side they don't show how long each was, and a test that spans some time waits, too.
     """
     plan = loaded.plan
     if plan.concurrency > 1:

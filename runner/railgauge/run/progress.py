@@ -29,7 +29,7 @@ _QUIETLY = contextlib.suppress(OSError)
 def observer_for(
     stream: TextIO = sys.stderr, *, verbose: bool = False, further: Sequence[Observer] = ()
 ) -> Observer:
-    """Return the observer that suits `stream`, which tells `further` as well.
+    """Return the observer that suits `stream`, which passes all on to `further` as well.
 
     A `verbose` one has a line for each replication.
     """
@@ -39,7 +39,7 @@ def observer_for(
 
 
 class Observers:
-    """Several observers, each told what a run tells one."""
+    """Several observers, each given what a run reports to one."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
         self._observers = observers

@@ -68,7 +68,7 @@ def keeping_going(stage: Callable[[_Before], _After], job: _Before) -> _After:
 
 
 def _connect(transport: Transport) -> str:
-    """Return what is the same under all names of a machine; its name here where it can't tell."""
+    """Return what is the same under all names of a machine; its name here where it can't say."""
     try:
         answer = run_program(transport, ["sh", "-c", _IDENTITY], timeout=_REACH_SECONDS)
     except TimeoutError as error:

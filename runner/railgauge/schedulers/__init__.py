@@ -54,7 +54,7 @@ def deadline(margin: float, say: Callable[[str], None]) -> float | None:
     """Return when what runs in our job must have ended, a moment of time.monotonic().
 
     That is `margin` seconds before its time is over; None without a limit. Where the scheduler
-    doesn't tell, `say` gets a sentence.
+    doesn't say, `say` gets a sentence.
     """
     scheduler = current()
     job = None if scheduler is None else scheduler.current_job()

@@ -59,7 +59,7 @@ class Scheduler(Protocol):
     """The program by which `start` starts others."""
 
     node_status: str
-    """The command that tells why nothing starts on a node."""
+    """The command that shows why nothing starts on a node."""
 
     job_ended: re.Pattern[str]
     """What `starter` writes where the job itself has ended, and not one of its nodes."""

@@ -1,6 +1,6 @@
 """Slurm: its job steps, its batch scripts, and the allocation that this process runs in.
 
-Slurm's own programs are asked. Their clients' variables tell which job it is; SLURM_CONF and a
+Slurm's own programs are asked. Their clients' variables say which job it is; SLURM_CONF and a
 token, where a site needs them, are left as they are.
 """
 
@@ -18,12 +18,12 @@ from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.schedulers.scheduler import Batch, Node
 
 _SECONDS = 60.0
-# What tells Slurm's clients where their Slurm is and who we are.
+# What shows Slurm's clients where their Slurm is and who we are.
 _SITE_VARIABLES = {"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_CLUSTERS"}
 _FIELD = re.compile(r"(\w+)=(\S*)")
 
 # $1 the nodes, a rank each, $2 how many; then the program. Only from a file, and if its name has a
-# slash, does srun take them in their order. What Slurm told the step that this runs in would be
+# slash, does srun take them in their order. What Slurm gave the step that this runs in would be
 # taken for what is asked of this one; but both have one name, by which the transport ends them.
 _RANKS = """
 nodes=$(mktemp "${TMPDIR:-/tmp}/railgauge-nodes.XXXXXX") || exit 1

@@ -19,7 +19,7 @@ _OF_KIND: Mapping[str, Average] = {
     "label": "none",
 }
 _PER_TIME = ("/s", "/min", "/h", "Hz")
-# Counts have none either, but only their kind tells them from ratios and shares.
+# Counts have none either, but only their kind distinguishes them from ratios and shares.
 _WITHOUT_UNIT = ("", "1", "%")
 
 
@@ -30,7 +30,7 @@ def average_of(unit: str, kind: str = "", *, timed: bool = False) -> Average:
     (SC'15): costs (s, B, counts) by the arithmetic mean, rates (bit/s, op/s, Hz) by the harmonic
     one, ratios by neither: their median stands for them. All the work over all the time is the
     harmonic mean of rates if the same work was done each time; if it went on for the same time
-    each (`timed`), it is the arithmetic one. Where no kind is said, the unit tells, and what has
+    each (`timed`), it is the arithmetic one. Where no kind is said, the unit decides, and what has
     none is taken for a ratio.
     """
     if kind in _OF_KIND:

@@ -14,18 +14,18 @@ from railgauge.stats.estimates import LEVEL, Estimates
 from railgauge.stats.tails import NORMAL, Tails, fit_tails, student_likelihoods
 
 _Values: TypeAlias = "NDArray[np.float64]"
-# With so many runs on the first side they themselves tell what runs differ by.
+# With so many runs on the first side they themselves show what runs differ by.
 LEAST_RUNS = 3
 # The median of the absolute values of a normal distribution, in standard deviations.
 _MEDIAN = 0.6745
-# The least p that is worth telling from 0: some 8 standard deviations.
+# The least p that is worth distinguishing from 0: some 8 standard deviations.
 _LEAST_P = 1e-15
 # What a machine's level is taken to differ by is Student's with so many degrees of freedom, whose
 # standard deviation is sqrt(3): heavy tails, as it is a guess.
 _GUESS = Tails(3.0, 1 / math.sqrt(3.0))
 # Runs that differ by less than the guess show so: it is no more than so many times what they show.
 _STEADIER = 2.0
-# However many runs a few cases have, they don't tell how heavy the tails are.
+# However many runs a few cases have, they don't show how heavy the tails are.
 _MOST_DEGREES = 4.0
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0

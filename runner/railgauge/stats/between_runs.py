@@ -11,7 +11,7 @@ from railgauge.stats.spread import robust_spread
 from railgauge.stats.tails import NORMAL, Tails, fit_tails
 
 _Values: TypeAlias = "NDArray[np.float64]"
-# Cases that it takes to tell from the spreads of their runs what runs differ by, and from how they
+# Cases that it takes to see from the spreads of their runs what runs differ by, and from how they
 # scatter between two runs: of ten, by simulation, chance hides too much of that.
 LEAST_CASES, LEAST_SCATTERED = 10, 15
 # What a machine's level is taken to differ by from run to run where nothing shows it, a standard
@@ -52,7 +52,7 @@ class Scatter(NamedTuple):
     def widened(self, error: _Values) -> _Values:
         """Return the standard `error` (n,) with what cases differ by: whichever way makes it more.
 
-        Shifts hardly tell which way it is, and the wrong one makes alarms of the noisy cases or of
+        Shifts hardly show which way it is, and the wrong one makes alarms of the noisy cases or of
         the quiet ones.
         """
         wider: _Values = np.maximum(np.hypot(error, self.spread), self.times * error)

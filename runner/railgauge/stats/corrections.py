@@ -31,8 +31,8 @@ class Corrected(NamedTuple):
 
     `estimates` have intervals and p as they are in the end, `within` p after the correction for the
     order of values only, by which so many times (`factors`) fewer values count. `between` is what
-    runs differ by anyway: half a 95 % interval, in units of the shift; `by_runs` where that is told
-    by the first side's runs, `assumed` where nothing tells it, else by the other pairs. `centre` is
+    runs differ by anyway: half a 95 % interval, in units of the shift; `by_runs` where the first
+    side's runs show that, `assumed` where nothing shows it, else by the other pairs. `centre` is
     what most pairs of a group shifted by.
     """
 

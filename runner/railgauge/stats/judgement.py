@@ -26,7 +26,7 @@ class Judged(NamedTuple):
     everything, `q_within` not for what runs differ by; NaN where there are too few values. So many
     times (`factor`) fewer values count than there are, as they depend on each other. `tests`
     is how many pairs are judged. `smallest` is the share that matters, `step` the one that values
-    come in, `between` half the interval that runs differ by (`by_runs`: told by the first side's,
+    come in, `between` half the interval that runs differ by (`by_runs`: shown by the first side's,
     `assumed`: by nothing) and `centre` what all have in common. `greater` is how often a value of
     the second is greater, `mean` by which share the mean moved. `higher`: higher is better.
     """
@@ -158,7 +158,7 @@ def _as_runs_differ(pair: Judged) -> str:
         text += " and " if pair.between else ""
     if pair.between:
         text += f"many cases differ by up to {_percent(pair.between)} between these two runs"
-    return f"{text}: a baseline of three runs or more would tell"
+    return f"{text}: a baseline of three runs or more would decide"
 
 
 def _dependent(pair: Judged, beyond: bool) -> str:
@@ -166,7 +166,7 @@ def _dependent(pair: Judged, beyond: bool) -> str:
     count = f"{few} each" if few == many else f"{few} and {many}"
     text = f"each replication depends on the one before, they count as {count}"
     if beyond:
-        text += "; a baseline of three runs or more would tell"
+        text += "; a baseline of three runs or more would decide"
     return f"{_too_wide(pair, beyond)}; {text}"
 
 
@@ -184,7 +184,7 @@ def _too_wide(pair: Judged, beyond: bool) -> str:
     needed = _needed(pair, beyond)
     if needed > _MOST_REPLICATIONS:
         return f"{text}: too much to be narrowed by more replications"
-    return f"{text}: about {needed} replications of each would tell"
+    return f"{text}: about {needed} replications of each would decide"
 
 
 def _needed(pair: Judged, beyond: bool) -> int:

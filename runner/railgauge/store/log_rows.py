@@ -237,7 +237,7 @@ def _narrow(name: str, is_gauge: bool) -> tuple[Table, Row, str]:
 
 
 def _is_index(text: str) -> bool:
-    """Tell whether `text` is how a CPU's number is written, so that it comes back the same."""
+    """Return whether `text` is how a CPU's number is written, so that it comes back the same."""
     return (
         text.isascii()
         and text.isdigit()

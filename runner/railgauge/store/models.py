@@ -1,4 +1,4 @@
-"""The tables. `schema/migrations` makes them; a test holds the two against each other.
+"""The tables. `schema/migrations` makes them; a test compares the two.
 
 Times are ISO 8601 text in UTC with microseconds, values are in base units, `parameters` and the
 launch's settings are JSON text with sorted keys, so that SQLite and PostgreSQL hold the same.

@@ -38,7 +38,7 @@ class NewRun:
 
     `directory` is the plan's folder, which relative file names in its text refer to. `plan_text`
     is empty for an imported run. `engines_hash` is of our engines' sources. `files` maps the names
-    of what the plan needs besides, its hosts file and the descriptions of other people's engines,
+    of what else the plan needs, its hosts file and the descriptions of other people's engines,
     to their texts. `labels` are what people call it by.
     """
 
@@ -59,7 +59,7 @@ class NewRun:
 def imported_at(moments: Iterable[float | None], at: float | None) -> float | None:
     """Return when a run began whose replications began at these `moments`, or else `at`.
 
-    All in seconds since 1970; None where nothing tells. InputError if both do.
+    All in seconds since 1970; None where nothing says. InputError if both do.
     """
     times = [moment for moment in moments if moment is not None]
     if times and at is not None:

@@ -165,8 +165,8 @@ def all_series(
 
     By run, then by the order of its cases and metrics. A case without any value has empty series:
     of the metrics its test's other cases have or, where none has any, of those named. So a table
-    can tell what is missing from what was never asked for. A case that gave values, but none of
-    those named, has no series.
+    can distinguish what is missing from what was never asked for. A case that gave values, but
+    none of those named, has no series.
     """
     # Runs of one plan share their cases, which take longer to build than their values to read.
     case_cache: dict[int, Case] = {}
@@ -187,7 +187,7 @@ def _run_series(
     run = find_run(connection, run_id)
     plan = run.plan
     cases = _cases(connection, run_id, case_cache)
-    # Of a large file's broken index nothing else would tell.
+    # Nothing else would show a large file's broken index.
     if run.case_count not in (None, len(cases)):
         raise StoreError(
             f"run {run_id} has {run.case_count} cases and {len(cases)} of them are found: the"

@@ -223,7 +223,7 @@ class Store(Database):
         `results`: (test, case key, outcome). A case that has system logs or ports gets a launch
         that they belong to. `logs` are of the idle stretches before and after the run. `launches`
         by test and case key hold what is known of both sides' settings. The run began when its
-        first replication did. Where none tells, and only there, `at` may (seconds since 1970); else
+        first replication did. Where none says, and only there, `at` may (seconds since 1970); else
         it begins now.
         """
         rows = list(results)

@@ -89,7 +89,7 @@ def _counts() -> Iterator[tuple[Table, Select[*tuple[Any, ...]]]]:
 
 
 def _size(connection: Connection, table: Table) -> int:
-    """Return how many bytes the table and its indexes take; 0 where SQLite can't tell."""
+    """Return how many bytes the table and its indexes take; 0 where SQLite can't say."""
     if connection.dialect.name != "sqlite":
         query = text("SELECT pg_total_relation_size(CAST(:name AS regclass))")
         return int(connection.execute(query, {"name": table.name}).scalar_one())
@@ -172,7 +172,7 @@ def give_back(store: Store) -> tuple[int, int]:
 
     In bytes. An SQLite file is written anew where more than a tenth of it is free, which takes as
     much room again as what is left; StoreError on a full disk, which loses nothing. Else, and on
-    a server (which tells neither), what is stored next takes the space.
+    a server (which reports neither), what is stored next takes the space.
     """
     pages, free, page = _file_pages(store)
     if pages and free <= pages * _MOST_FREE:

@@ -201,7 +201,7 @@ def _load(
 
 
 def trace_settings(connection: Connection, stored: StoredTrace) -> Mapping[str, Value]:
-    """Return what the client told of the launch that the trace came from, if it told anything."""
+    """Return what the client reported of the launch that the trace came from, if anything."""
     query = (
         select(LaunchRow.client)
         .join(Replication, Replication.launch_id == LaunchRow.id)

@@ -81,7 +81,7 @@ def insert_run(
 ) -> int:
     """Store the run, its cases in their order and the metrics its engines can give.
 
-    It starts now, unless it is told when (seconds since 1970).
+    It starts now, unless `started_at` says when (seconds since 1970).
     """
     values = {
         name: plain_text(value) if isinstance(value, str) else value

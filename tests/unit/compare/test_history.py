@@ -159,7 +159,7 @@ def test_a_case_that_never_changed_says_so(database: Database):
 def test_few_nights_are_too_few_to_tell(database: Database, nights: int):
     database.nights([1e9] * nights)
     text = database.say("gw→hh")
-    assert "too few to tell a change: it takes 6" in text
+    assert "too few to show a change: it takes 6" in text
 
 
 def test_nights_that_failed_are_gaps_and_change_nothing(database: Database):

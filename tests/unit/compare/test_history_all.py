@@ -92,7 +92,7 @@ def test_all_of_a_metric_that_no_case_has_says_which_there_are(
 def test_all_says_when_no_plan_has_nights_enough_to_tell(database: Database):
     database.nights([1e9] * 5)
     database.nights([1e9] * 5, new=replace(NIGHTLY, plan="other"))
-    assert database.say("--all") == "5 nights are too few to tell a change: it takes 6\n"
+    assert database.say("--all") == "5 nights are too few to show a change: it takes 6\n"
 
 
 def test_all_looks_at_the_last_nights_of_each_plan(database: Database):

@@ -108,12 +108,12 @@ def test_models_with_one_and_with_two_wide_units_are_told_apart_by_their_names()
     ("changes", "reason"),
     [
         ({"virtual_machine": "kvm"}, "a virtual machine may report any model and clock"),
-        ({"frequency.hardware_maximum": ""}, "the kernel doesn't tell the clock (no cpufreq)"),
+        ({"frequency.hardware_maximum": ""}, "the kernel doesn't report the clock (no cpufreq)"),
         ({"frequency.hardware_maximum": "3700, 4900 MHz"}, "the cores' clocks differ"),
-        ({"frequency.hardware_maximum": "2800 MHz"}, "the frequency driver doesn't tell"),
-        ({"frequency.steps": ""}, "the frequency driver doesn't tell the clock with boost"),
+        ({"frequency.hardware_maximum": "2800 MHz"}, "the frequency driver doesn't report"),
+        ({"frequency.steps": ""}, "the frequency driver doesn't report the clock with boost"),
         ({"cpu.vector": "sse2"}, "the kernel doesn't show the vector instructions"),
-        ({"cpu.cores": ""}, "the kernel doesn't tell the cores"),
+        ({"cpu.cores": ""}, "the kernel doesn't report the cores"),
         ({"cpu_id": "cpu family 21, model 2, stepping 0"}, "how many units this model has"),
         ({"cpu_id": ""}, "how many units this model has"),
     ],
@@ -153,7 +153,7 @@ def test_channels_that_differ_are_added() -> None:
     ("changes", "reason"),
     [
         ({"virtual_machine": "kvm"}, "a virtual machine may report any memory"),
-        ({"memory.channels": ""}, "the firmware's tables don't tell the memory's channels"),
+        ({"memory.channels": ""}, "the firmware's tables don't report the memory's channels"),
     ],
 )
 def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], reason: str) -> None:
@@ -167,7 +167,7 @@ def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], rea
     [
         ({"virtual_machine": "kvm"}, "a virtual machine may report any speed"),
         ({"peer_interfaces": "lo"}, "no interface leads to another host"),
-        ({"nic.eth0.speed": ""}, "eth0 doesn't tell its speed"),
+        ({"nic.eth0.speed": ""}, "eth0 doesn't report its speed"),
         ({"peer_interfaces": "veth1", "nic.veth1.speed": "10000 Mbit/s"}, "veth1 is no hardware"),
         (
             {

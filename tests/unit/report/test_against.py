@@ -140,7 +140,7 @@ def test_nothing_to_hold_against_is_a_missing_cell_that_says_why() -> None:
     assert [row[0] for row in _texts(table)] == ["---", "---", "1.50"]
     (footnote,) = [one for one in table.footnotes if one.mark == table.rows[0].cells[0].mark]
     assert footnote.text == (
-        "nothing was measured at Sockbuf 10KiB, all else being equal, to hold it against"
+        "nothing was measured at Sockbuf 10KiB, all else being equal, to compare it with"
     )
 
 

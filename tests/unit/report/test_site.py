@@ -136,7 +136,7 @@ def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: P
 
 def test_too_few_nights_are_told_apart_from_nights_without_a_change(database: Path, out: Path):
     for more, summary in (
-        (3, "3 nights are too few to tell a change: it takes 6."),
+        (3, "3 nights are too few to show a change: it takes 6."),
         (4, "No case changed in the last 7 nights."),
     ):
         nights(database, more)

@@ -63,14 +63,14 @@ def test_a_change_that_may_be_more_than_what_matters_is_not_called_the_same():
     assert found.q < 0.01
     assert found.ratio < 1.02 < found.high
     assert found.change == "not enough data"
-    assert "replications of each would tell" in found.reason
+    assert "replications of each would decide" in found.reason
 
 
 def test_a_change_between_noisy_series_is_neither_told_nor_denied():
     values = np.exp(0.2 * np.random.default_rng(2).standard_normal((2, 10)))
     found = one([values[0]], [values[1]])
     assert found.change == "not enough data"
-    assert "replications of each would tell" in found.reason or "too much" in found.reason
+    assert "replications of each would decide" in found.reason or "too much" in found.reason
 
 
 def test_fewer_than_four_values_of_each_are_not_judged():
@@ -364,7 +364,7 @@ def test_dependent_replications_hide_from_one_run_what_a_baseline_of_three_shows
     values[-1, 0] *= 1.1
     one_run, three_runs = compared(values[-2:])[0], compared(values)[0]
     assert one_run.change == "not enough data"
-    assert "a baseline of three runs or more would tell" in one_run.reason
+    assert "a baseline of three runs or more would decide" in one_run.reason
     assert three_runs.change == "slower"
 
 

@@ -39,7 +39,7 @@ class TrafficWay:
 class Scene:
     """The hosts of a run: the `machines` behind them, by whose name their `watchers` are known.
 
-    Hosts whose `kernels` are the same are one computer, whatever they are called. `way` tells
+    Hosts whose `kernels` are the same are one computer, whatever they are called. `way` says
     which way a host's traffic to another takes in a launch, and `ports` what of its link's path is
     read. `alone`: there is never more than one launch at a time. `token` begins
     the names of what is started.

@@ -37,7 +37,7 @@ class CounterNames:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What the kernel says besides of a counter's name."""
+    """What else the kernel says of a counter's name."""
 
     labels: Mapping[str, str]
 
@@ -81,7 +81,7 @@ class WatchFailed:
 
 @dataclass(frozen=True, slots=True)
 class WatchDone:
-    """It was told to end."""
+    """It was asked to end."""
 
 
 Line = Ready | CounterNames | Labels | Gone | WatchSample | WatchMark | WatchFailed | WatchDone

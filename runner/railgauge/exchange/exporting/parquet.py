@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from railgauge.base.errors import InputError, StoreError
 from railgauge.exchange.exporting.view_rows import INTEGERS, REALS, PublicView, Row
 
-# Rows of a row group: a reader that wants one run skips the others' groups, as each tells which
+# Rows of a row group: a reader that wants one run skips the others' groups, as each says which
 # runs it holds. Larger ones would be kept in memory whole, smaller ones (a run's few rows) cost
 # more than they save.
 _MOST = 100_000

@@ -41,9 +41,9 @@ def import_exported(
 
     Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
     Which direction of a metric is better and what kind it is, the catalogue says; of one it doesn't
-    know, neither is, and only the unit tells its kind.
+    know, neither is, and only the unit says its kind.
     Nothing is stored unless all of the file is right: FileProblems with every mistake in it (a
-    case of a group is one, as the view doesn't tell the group's members), InputError for a file
+    case of a group is one, as the view doesn't name the group's members), InputError for a file
     that can't be read.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -62,7 +62,7 @@ class _Replication:
 
 @dataclass(slots=True)
 class _Run:
-    """A run as the file tells it: test and case key -> case, then replications by number."""
+    """A run as the file gives it: test and case key -> case, then replications by number."""
 
     number: int
     plan: str

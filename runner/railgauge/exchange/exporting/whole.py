@@ -31,7 +31,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         return
     try:
         _check(path)
-        # Through a link, as the file that it leads to is the one that is meant. A disk may tell
+        # Through a link, as the file that it leads to is the one that is meant. A disk may say
         # only when synced that it's full; and a power cut leaves no empty file.
         with atomic_file(Path(os.path.realpath(path)), sync=True) as out:
             yield out

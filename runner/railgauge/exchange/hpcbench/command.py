@@ -1,4 +1,4 @@
-"""Reads the command line of udptest, which tells what a screen doesn't: hosts and parameters."""
+"""Reads the command line of udptest, which says what a screen doesn't: hosts and parameters."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _all_but_size(case: Case) -> object:
 
 
 def _is_series(cases: Sequence[PlannedCase]) -> bool:
-    """Tell whether these are the sizes of mode exponential: 1, 2, 4 … and a last one."""
+    """Return whether these are the sizes of mode exponential: 1, 2, 4 … and a last one."""
     sizes = [planned.case.parameters.get("datagram") for planned in cases]
     if len(sizes) < 2 or _mode(cases[0].case) != "stream":
         return False

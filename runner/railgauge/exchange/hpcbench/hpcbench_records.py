@@ -15,9 +15,9 @@ class HpcbenchOutput:
     """What an output says of one test: `udptest -o`'s file, or what it printed on the screen.
 
     `mode` is stream, bidirectional, exponential, latency or generator. `moment` is when it began,
-    in UTC to the second; a screen doesn't tell. `settings` are by the names in `layout`'s heads.
+    in UTC to the second; a screen doesn't say. `settings` are by the names in `layout`'s heads.
     `rows` are metrics in base units by the names of rail-udp, a row a replication (or a size, with
-    its `datagram`); what a row doesn't tell is not in it, and all of a failed one is not.
+    its `datagram`); what a row doesn't say is not in it, and all of a failed one is not.
     """
 
     mode: str

@@ -22,7 +22,7 @@ _CLIENT = {"message": "message_size", "iterations": "iterations"}
 def case_parameters(
     output: HpcbenchOutput, metrics: Mapping[str, float], engine: EngineInfo
 ) -> dict[str, Value]:
-    """Return the parameters of rail-udp that the output tells of, for the row with `metrics`.
+    """Return the parameters of rail-udp that the output gives, for the row with `metrics`.
 
     ValueError for one that rail-udp can't have.
     """
@@ -48,7 +48,7 @@ def case_parameters(
 
 
 def launch_settings(output: HpcbenchOutput) -> tuple[dict[str, Value], dict[str, Value]]:
-    """Return what the output tells of the client's and of the server's settings."""
+    """Return what the output says of the client's and of the server's settings."""
     client: dict[str, Value] = {}
     server: dict[str, Value] = {}
     for side, settings in (("client", client), ("server", server)):
@@ -64,7 +64,7 @@ def launch_settings(output: HpcbenchOutput) -> tuple[dict[str, Value], dict[str,
 def output_settings(
     parameters: Mapping[str, Value], client: Mapping[str, Value], server: Mapping[str, Value]
 ) -> dict[str, Setting]:
-    """Return the lines of a head for a case, as far as its parameters and settings tell."""
+    """Return the lines of a head for a case, as far as its parameters and settings say."""
     count = parameters.get("count") or None
     datagram = parameters.get("datagram")
     values: dict[str, Value | None] = {

@@ -83,9 +83,9 @@ def _cpu_counts(cpu: str, shares: CpuShares, ticks: float) -> dict[str, int]:
 
 
 def interfaces_of(logs: Iterable[SystemLog]) -> tuple[str, ...]:
-    """Return the interfaces that the logs tell of: lo, then in their file's or their names' order.
+    """Return the interfaces that the logs name: lo, then in their file's or their names' order.
 
-    Of those that never counted anything only an imported log tells.
+    Only an imported log names those that never counted anything.
     """
     places: dict[str, int] = {}
     for log in logs:
@@ -100,7 +100,7 @@ def interfaces_of(logs: Iterable[SystemLog]) -> tuple[str, ...]:
 
 
 def cpus_of(logs: Iterable[SystemLog]) -> int:
-    """Return how many CPUs the logs tell of, numbered from 0."""
+    """Return how many CPUs the logs name, numbered from 0."""
     numbers = (int(match[1]) for log in logs for name in log.counts if (match := _CPU.match(name)))
     return 1 + max(numbers, default=-1)
 
@@ -110,7 +110,7 @@ def to_row(
 ) -> LogRow | None:
     """Return the row that the log comes to, or None for one without CPU times.
 
-    The host's facts tell which interfaces are virtual, and whose a virtio card's interrupts are.
+    The host's facts say which interfaces are virtual, and whose a virtio card's interrupts are.
     """
     all_cpus = _shares(log, "all")
     if all_cpus is None:

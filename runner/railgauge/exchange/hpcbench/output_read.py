@@ -34,7 +34,7 @@ def read_output(path: Path) -> HpcbenchOutput:
     """Return what the file says; FileProblems where it isn't what Hpcbench writes.
 
     Numbers that were printed rounded are taken as printed unless an average, or a minimum or
-    maximum with more digits, tells more: then as values that all of these can come from.
+    maximum with more digits, says more: then as values that all of these can come from.
     """
     lines = Lines(path)
     if lines.sees(file_layout.LATENCY_HEAD[0]):

@@ -1,6 +1,6 @@
 """Reads what udptest printed on the screen, below the command that was typed.
 
-Only the command tells the hosts and, but for what `-v` prints, which test it was.
+Only the command says which hosts and, but for what `-v` prints, which test it was.
 """
 
 from __future__ import annotations

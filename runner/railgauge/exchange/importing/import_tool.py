@@ -22,7 +22,7 @@ _Cases = Mapping[tuple[str, str], tuple[Case, Sequence[FileMeasurement]]]
 class ImportNames:
     """Names for what is imported, each empty where the default is right.
 
-    `link` names the link (or host) where the files don't tell both hosts; `plan` is the file's name
+    `link` names the link (or host) where the files don't name both hosts; `plan` is the file's name
     or, of several, the tool's, `test` the engine's name, if left out.
     """
 
@@ -44,9 +44,9 @@ def import_tool(
     """Store what `tool` wrote into the files as one run, all or nothing.
 
     Measurements of the same parameters and hosts are replications 1, 2, 3, … in the order of the
-    files. What a file doesn't tell is left unknown. `at` is when it was measured (see
+    files. What a file doesn't say is left unknown. `at` is when it was measured (see
     `Store.import_run`). FileProblems with the first mistake in each file that has one; InputError
-    where nothing tells who measured, or replications of a case differ in what no parameter holds.
+    where nothing says who measured, or replications of a case differ in what no parameter holds.
     """
     # Named twice, by whatever way, it is still one measurement.
     files = list({path.resolve(): path for path in paths}.values())
@@ -110,7 +110,7 @@ def _case(measurement: FileMeasurement, link: str) -> Case:
     if not link:
         if not client or server is None:
             raise InputError(
-                f"{measurement.path} doesn't tell which hosts measured: say --link with the name "
+                f"{measurement.path} doesn't say which hosts measured: say --link with the name "
                 "of the link, or of the host"
             )
         link = f"{client}→{server}"
@@ -130,7 +130,7 @@ def _check_same(first: FileMeasurement, other: FileMeasurement) -> None:
 
 
 def _launches(cases: _Cases) -> Mapping[tuple[str, str], Launch]:
-    """Return a launch for each case whose files tell when it began, and settings."""
+    """Return a launch for each case whose files say when it began, and settings."""
     launches: dict[tuple[str, str], Launch] = {}
     for key, (_, group) in cases.items():
         settings = {name: text for name, text in group[0].same.items() if text}

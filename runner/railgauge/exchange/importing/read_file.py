@@ -22,7 +22,7 @@ _MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class FileMeasurement:
-    """A measurement in a file, in base units; what the file doesn't tell is "" or None.
+    """A measurement in a file, in base units; what the file doesn't say is "" or None.
 
     `same` is what has to be alike among the replications of a case.
     """
@@ -40,8 +40,8 @@ class FileMeasurement:
 def read_file(path: Path, engines: Sequence[EngineInfo]) -> list[FileMeasurement]:
     """Return what was measured in the file, which one of `engines` wrote.
 
-    FileProblems where something is missing or can't be told, InputError for a file that can't be
-    read at all.
+    FileProblems where something is missing or can't be determined, InputError for a file that
+    can't be read at all.
     """
     text = _text(path)
     for engine in engines:
@@ -72,7 +72,7 @@ def _text(path: Path) -> str:
 
 
 def _is_of(engine: EngineInfo, output: ProgramOutput) -> bool:
-    """Return whether the file tells a mode of this engine; any does where the engine has none."""
+    """Return whether the file shows a mode of this engine; any does where the engine has none."""
     assert engine.program is not None
     assert engine.program.imported is not None
     mode = engine.program.imported.parameters.get("mode")
@@ -209,7 +209,7 @@ class _Reader:
     def _started_at(self, part: ProgramOutput) -> float | None:
         if self.imported.started_at is None:
             return None
-        # A file may tell it once for all its measurements.
+        # A file may say it once for all its measurements.
         seconds = part.number(self.imported.started_at)
         if seconds is None:
             seconds = self.whole.number(self.imported.started_at)

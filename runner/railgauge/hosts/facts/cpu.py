@@ -11,7 +11,7 @@ _SMT = _FOLDER + "smt/active"
 _PATHS = ("/proc/cpuinfo", "*".join(_GOVERNORS), _SMT, _VULNERABILITIES + "*")
 # The field that names the processor: x86, then arm64, POWER and s390.
 _MODEL_FIELDS = ("model name", "CPU part", "cpu", "processor 0")
-# What tells processors of one name apart: x86, then arm64, then POWER.
+# What distinguishes processors of one name: x86, then arm64, then POWER.
 _IDENTITY_FIELDS = (
     "cpu family",
     "model",

@@ -40,7 +40,7 @@ def parse(files: Files) -> dict[str, str]:
         facts["cpu.threads_per_core"] = f"{len(cores) / count:g}"
     facts |= _caches(files)
     for name in _SETS:
-        # The kernel writes "(null)" where it was not told of any.
+        # The kernel writes "(null)" where it was not given any.
         if (cpus := first(files, _FOLDER + name)) and cpus != "(null)":
             facts[f"cpu.{name}"] = cpus
     status = pairs(files.get(_STATUS, ()))

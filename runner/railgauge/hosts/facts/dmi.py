@@ -41,7 +41,7 @@ _DRAM = (0, 1, 2, 3)  # 7.18.6: absent, other, unknown, DRAM; the rest is persis
 
 # What board makers write: P1-DIMMB2, CPU1_DIMM_C1, ChannelD-DIMM0; with a bank beside it that says
 # more: P0_Node1_Channel2_Dimm0, P0 CHANNEL A. A letter is a channel only beside a processor's name,
-# as in DIMM_B1 it may be the processor itself; PROC 2 DIMM 3 tells no channel.
+# as in DIMM_B1 it may be the processor itself; PROC 2 DIMM 3 names no channel.
 _CHANNEL = re.compile(r"CHAN(?:NEL)?[ _-]?([A-Z](?![A-Z])|\d{1,2})", re.IGNORECASE)
 _LETTERED = re.compile(r"DIMM[ _-]?([A-Z])[ _-]?\d{1,2}$", re.IGNORECASE)
 _PROCESSOR = re.compile(r"(?<![A-Z])(?:CPU|SOCKET|P|NODE)[ _-]?\d{1,2}", re.IGNORECASE)
@@ -84,7 +84,7 @@ class _Structure:
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `memory.modules` and, where the tables tell them, `memory.channels`.
+    """Return `memory.modules` and, where the tables report them, `memory.channels`.
 
     The latter is how many channels have modules, how wide and how fast they are:
     `8 x 64 bit x 3200 MT/s`, several such with commas where they differ.

@@ -18,7 +18,7 @@ _SCRIPT = "ask libc getconf GNU_LIBC_VERSION"
 
 
 def parse(files: Files) -> dict[str, str]:
-    """Return `os`, `libc` and, where firmware tells, `machine`, `board` and `firmware`."""
+    """Return `os`, `libc` and, where firmware reports them, `machine`, `board` and `firmware`."""
     facts = {}
     for line in files.get("/etc/os-release", ()):
         name, _, value = line.partition("=")

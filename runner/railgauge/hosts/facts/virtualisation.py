@@ -1,7 +1,7 @@
 """Whether this is a virtual machine, a container, or neither.
 
 systemd-detect-virt(1) knows; where it is missing, Xen's folder, the processor's flag (bit 31 of
-ECX of CPUID's leaf 1, which hypervisors set) and the marks of container engines tell less.
+ECX of CPUID's leaf 1, which hypervisors set) and the marks of container engines say less.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse(files: Files) -> dict[str, str]:
 
 
 def _flag(files: Files) -> str | None:
-    """Return what x86's processor flags tell; other architectures have no such flag."""
+    """Return what x86's processor flags show; other architectures have no such flag."""
     for line in files.get("/proc/cpuinfo", ()):
         name, _, value = line.partition(":")
         if name.strip() == "flags":

@@ -21,7 +21,7 @@ def memory(facts: Facts) -> PeakValue | str:
         return "the firmware's tables don't list the memory, or are root's to read"
     channels = facts.get("memory.channels", "")
     if not channels:
-        return "the firmware's tables don't tell the memory's channels and speed"
+        return "the firmware's tables don't report the memory's channels and speed"
     matches = [_CHANNELS.fullmatch(part) for part in channels.split(", ")]
     parts = [tuple(map(int, match.groups())) for match in matches if match is not None]
     total = sum(count * bits // 8 * speed for count, bits, speed in parts) * 1e6
@@ -59,4 +59,4 @@ def _speed(facts: Facts, name: str) -> int | str:
         if f"nic.{part}.slot" not in facts:
             return f"{name} is no hardware, and its speed means nothing"
     match = _SPEED.fullmatch(facts.get(about + "speed", ""))
-    return int(match[1]) if match else f"{name} doesn't tell its speed"
+    return int(match[1]) if match else f"{name} doesn't report its speed"

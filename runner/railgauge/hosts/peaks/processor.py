@@ -80,7 +80,7 @@ def floating_point(facts: Facts, bits: int) -> PeakValue | str:
     if isinstance(clock, str):
         return clock
     if not (cores := facts.get("cpu.cores", "")).isdecimal():
-        return "the kernel doesn't tell the cores"
+        return "the kernel doesn't report the cores"
     lanes = units.bits // bits
     count = f"{units.count} unit{'s' if units.count > 1 else ''}"
     return PeakValue(
@@ -139,13 +139,13 @@ def _clock(facts: Facts) -> float | str:
     """
     text = facts.get("frequency.hardware_maximum", "")
     if not text:
-        return "the kernel doesn't tell the clock (no cpufreq)"
+        return "the kernel doesn't report the clock (no cpufreq)"
     if (highest := _hertz(text)) is None:
         return f"the cores' clocks differ ({text})"
     if facts.get("frequency.boost") == "off":
         return _hertz(facts.get("frequency.base", "")) or highest
     if facts.get("frequency.driver") not in _BOOST_TOLD and highest <= _last_step(facts):
-        return "the frequency driver doesn't tell the clock with boost"
+        return "the frequency driver doesn't report the clock with boost"
     return highest
 
 

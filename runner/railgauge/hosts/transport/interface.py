@@ -43,11 +43,11 @@ class Process(Protocol):
     def send_line(self, text: str) -> None:
         """Write `text` and a newline to its standard input.
 
-        A program that has ended takes nothing; `read_line` and `wait` tell.
+        A program that has ended takes nothing; `read_line` and `wait` report it.
         """
 
     def close_stdin(self) -> None:
-        """Close its standard input, which tells an engine to end; harmless when done twice."""
+        """Close its standard input, which asks an engine to end; harmless when done twice."""
 
     def kill(self) -> None:
         """End it at once, with what it started; harmless when it has ended.

@@ -46,7 +46,7 @@ _gates_changing = threading.Lock()
 # What passes by itself: nobody there yet, too many at once, a path that changes.
 _PASSING_ERRORS = (ConnectionError, TimeoutError, EOFError, NoValidConnectionsError)
 _PASSING_NUMBERS = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
-# paramiko tells by words alone that the other side hung up or fell silent during the login.
+# paramiko says by words alone that the other side hung up or fell silent during the login.
 _PASSING_WORDS = (
     "protocol banner",
     "Negotiation failed",

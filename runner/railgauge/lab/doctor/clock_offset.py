@@ -65,7 +65,7 @@ def judge(offset: Offset) -> list[str]:
     way = "ahead of" if offset.seconds > 0 else "behind"
     return [
         f"its clock is {abs(offset.seconds):.3f} s {way} this machine's (± {offset.error:.3f} s): "
-        "let NTP keep both (chronyc tracking tells)"
+        "let NTP keep both (see chronyc tracking)"
     ]
 
 

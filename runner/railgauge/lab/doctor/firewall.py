@@ -2,7 +2,7 @@
 
 A server is started on one host and a client on the other, with the plan's ports where it fixes
 them. rail-udp says whether datagrams arrive and whether they come back, so that a firewall on
-either side can be told from one on the other.
+either side can be distinguished from one on the other.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def start(state: State) -> None:
 def counts(state: State) -> dict[int, dict[str, Any]]:
     """Return what each relay has counted by now, by its cable's number.
 
-    That is `left_to_right` and `right_to_left`, as rail-wire says them; `running` tells whether
+    That is `left_to_right` and `right_to_left`, as rail-wire says them; `running` says whether
     the relay still does.
     """
     record = state.record

@@ -231,7 +231,7 @@ class Port(StrictModel):
 class Switch(StrictModel):
     """A bridge with a cable to each host: `rate`, `delay` (one way) and `queue` of each.
 
-    `ports` tells what is different for single hosts, so that one can be made slow.
+    `ports` says what is different for single hosts, so that one can be made slow.
     """
 
     hosts: Annotated[list[str], Field(min_length=2)]

@@ -31,7 +31,7 @@ from railgauge.lab.testbed.testbed_model import Testbed
 def up(path: Path) -> State:
     """Build the testbed of the file at `path` and return where it is written down.
 
-    What was made goes again when something fails. FileProblems tells the file's mistakes,
+    What was made goes again when something fails. FileProblems names the file's mistakes,
     InputError that it is up already, EnvironmentFailedError what the machine refused.
     """
     testbed = read_testbed(path)

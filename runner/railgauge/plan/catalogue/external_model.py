@@ -90,7 +90,7 @@ class ExternalMetric(ExternalSource):
 
 
 class ImportedValue(ExternalSource):
-    """Where a file tells a parameter, or else `or`; in which unit, or which values mean what."""
+    """Where a file states a parameter, or else `or`; in which unit, or which values mean what."""
 
     otherwise: ExternalSource | None = Field(default=None, alias="or")
     unit: str = ""

@@ -15,7 +15,7 @@ class ImportedParameter:
 
     What stands there is in `unit` ("": as a plan writes it), or a number with one of the suffixes
     `units`, which are factors, or one of `values`. `absent` is meant where nothing stands (None:
-    the file has to tell).
+    the file has to say it).
     """
 
     sources: tuple[ValueSource, ...]
@@ -29,10 +29,10 @@ class ImportedParameter:
 class Imported:
     """How a file is read.
 
-    `cases` tells its cases apart where it has several; those that agree in `together` were measured
-    at the same time. `started_at` is in seconds since 1970. `same` must agree among a case's
-    replications, as no parameter holds it. A file that has one of `refused` says more than a case
-    can.
+    `cases` distinguishes its cases where it has several; those that agree in `together` were
+    measured at the same time. `started_at` is in seconds since 1970. `same` must agree among a
+    case's replications, as no parameter holds it. A file that has one of `refused` says more than a
+    case can.
     """
 
     cases: ValueSource | None = None

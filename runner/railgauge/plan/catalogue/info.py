@@ -13,7 +13,7 @@ from railgauge.plan.catalogue.output import ProgramOutput
 from railgauge.plan.catalogue.program import Program, expand
 from railgauge.plan.catalogue.template import split_arguments
 
-# A parameter that any engine's cases may have and no engine is told: soakers keep the CPUs awake,
+# A parameter that any engine's cases may have and no engine is given: soakers keep the CPUs awake,
 # which makes another case.
 SOAK = "soak"
 

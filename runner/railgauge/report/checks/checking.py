@@ -48,7 +48,7 @@ class Checker:
         """Check `select` and `axes` at `place` against the engines that `selects` (or it) select.
 
         These are all in the catalogue where one of them selects none. `own_axes` are known here
-        besides those of every measurement.
+        in addition to those of every measurement.
         """
         self._document = document
         self._place = place
@@ -145,7 +145,7 @@ class Checker:
             yield self._problem(place, f"{unit!r} can't show {quantity}: use one of {fitting}")
 
     def _comparable(self, place: Place, template: str, metric: str) -> Iterator[Problem]:
-        """Yield why a metric can't be held against the theoretical value of a resource."""
+        """Yield why a metric can't be compared with the theoretical value of a resource."""
         if template == "network_latency" and _BOTH_WAYS.fullmatch(metric):
             yield self._problem(
                 place,

@@ -13,7 +13,7 @@ from railgauge.report.definition.statistic import DEFAULT, Number
 
 # A figure shows numbers; in a table an interval's two ends may share a cell.
 Statistic = Literal[Number, "interval"]
-# How a value may be held against another.
+# How a value may be compared with another.
 Compared = Literal["ratio", "difference", "change"]
 # How much is said below a table by itself: nothing, what takes three lines, or all.
 NoteLevel = Literal["none", "short", "all"]
@@ -129,7 +129,7 @@ class Spec(StrictModel):
     """A report definition: a name (the stem of its files), a title, and what it shows.
 
     `contents` has the names of all texts, tables, lists and figures in the order of the report;
-    empty: as they stand here. `notes` is how much is said below tables besides the author's notes.
+    empty: as they stand here. `notes` is how much is said below tables beside the author's notes.
     """
 
     railgauge_report: Version

@@ -52,8 +52,8 @@ class FigureSpec(StrictModel):
     """One figure of a kind (report/figures/kinds); `select` as in tables.
 
     `each` names axes for each of whose values there is a figure of its own, `series` those that
-    tell its series apart (empty: on which they differ). `replication`: the one whose trace is shown
-    (None: the first that has one). `errors` and `bins` (how many) are the kind's own if None.
+    distinguish its series (empty: on which they differ). `replication`: the one whose trace is
+    shown (None: the first that has one). `errors` and `bins` (how many) are the kind's own if None.
     `caption` are sentences behind the title, `width` is the picture's in LaTeX, in cm (None: as
     wide as the lines).
     """

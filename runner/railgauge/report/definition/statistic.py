@@ -99,7 +99,7 @@ def common_average(all_series: Iterable[Series], unit: str) -> Average:
     """Return which mean fits values in the base unit `unit` that are shown together.
 
     Runs of one metric may differ in its kind, as one that is older than its engine's table lacks
-    it: then the unit tells. What is true of some series only (`timed`) is statement of none.
+    it: then the unit says it. What is true of some series only (`timed`) is statement of none.
     """
     together = list(all_series)
     kinds = {series.kind for series in together}

@@ -63,8 +63,8 @@ class ReportOptions:
 
     `pictures` says how gnuplot draws for LaTeX. An appendix says how everything was measured and
     on which machines, in all of the report's documents and in `NAME-appendix.tex`. Runs that
-    measured the same cases stand side by side on the axis `by` ("": the one label that tells them
-    apart, or else their numbers). `notes` stands in place of the definition's.
+    measured the same cases stand side by side on the axis `by` ("": the one label that
+    distinguishes them, or else their numbers). `notes` stands in place of the definition's.
     """
 
     most_cases: int = MOST_PAGES

@@ -44,11 +44,11 @@ def build_figures(
 ) -> list[Figure]:
     """Return the figure that `spec` describes; with `each`, one for each place on those axes.
 
-    `run_axes` puts measurements on axes that stand in no case; runs that share a case are told
-    apart on the axis `by`.
+    `run_axes` puts measurements on axes that stand in no case; runs that share a case are
+    distinguished on the axis `by`.
 
-    InputError when nothing is selected, when there are more series than can be told apart, or when
-    what a definition asks for doesn't fit its measurements.
+    InputError when nothing is selected, when there are more series than can be distinguished, or
+    when what a definition asks for doesn't fit its measurements.
     """
     kind = kind_of(spec)
     assert kind is not None  # as the definition was checked
@@ -78,7 +78,7 @@ def build_figures(
 
 
 class TooManySeriesError(InputError):
-    """A figure has more series than can be told apart."""
+    """A figure has more series than can be distinguished."""
 
 
 @dataclass(frozen=True, slots=True)

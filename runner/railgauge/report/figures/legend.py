@@ -44,10 +44,10 @@ def _shared(members: Sequence[Placed]) -> str:
 
 
 def _differing(members: Sequence[Placed], along: str) -> list[str]:
-    """Return the fewest axes that tell `members` apart, but for `along`."""
+    """Return the fewest axes that distinguish `members`, but for `along`."""
     parameters = dict.fromkeys(name for member in members for name in member.case.parameters)
     if along == "engine":
-        # What only some have tells nothing apart but the engines.
+        # What only some have distinguishes nothing but the engines.
         parameters = {
             name: None
             for name in parameters

@@ -44,8 +44,8 @@ def render_csv(table: Table) -> str:
     at full precision: `mean` is the one of `mean_kind`; then the cell's run, test and case key and
     how many replications were asked for, failed and are suspect; then the theoretical value
     (`peak`) that the cell shows or is compared with, where that comes from, and what its footnotes
-    say (`note`); then `label`, which heads the column: without a value, all that tells cells of one
-    metric apart. Where any cell is compared with another: the number shown at full precision
+    say (`note`); then `label`, which heads the column: without a value, all that distinguishes
+    cells of one metric. Where any cell is compared with another: the number shown at full precision
     (`value`, in its base unit), `compared` (ratio, difference or change), `against` what, that
     one's value, run and case, and the 95 % interval of the ratio, difference or change. What is
     absent is empty.

@@ -202,7 +202,7 @@ def _in_effect(
 def _by_place(name: str, side: _Side, places: _Places) -> str:
     """Return each value of the setting `name`, with the parameters that it goes with if any do.
 
-    These are as few as tell which case had which: `bbr with congestion system or bbr, reno with
+    These are as few as show which case had which: `bbr with congestion system or bbr, reno with
     congestion reno`.
     """
     by_case = {key: _of_case(name, side, key) for key in _case_keys(side) if key in places}
@@ -227,7 +227,7 @@ def _by_place(name: str, side: _Side, places: _Places) -> str:
 
 
 def _candidates(name: str, places: _Places) -> Iterator[tuple[str, ...]]:
-    """Yield the sets of axes that may tell a setting's values: small ones, its own name first."""
+    """Yield sets of axes that may distinguish a setting's values: small ones, own name first."""
     axes = list(dict.fromkeys(axis for place in places.values() for axis in place))
     axes.sort(key=lambda axis: axis != name)
     sizes = range(1, min(_MOST_AXES, len(axes)) + 1)
@@ -279,7 +279,7 @@ def _comparable_settings(side: _Side) -> _Side:
 
 
 def _case_keys(side: _Side) -> set[str]:
-    """Return the keys of the cases that told any of these settings."""
+    """Return the keys of the cases that reported any of these settings."""
     return {key for values in side.values() for keys in values.values() for key in keys}
 
 

@@ -1,4 +1,4 @@
-"""What the engines of a run were held against: a table of checks for each machine of its hosts."""
+"""What the engines of a run were compared with: a table of checks for each machine of its hosts."""
 
 from __future__ import annotations
 

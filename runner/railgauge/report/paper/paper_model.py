@@ -27,7 +27,7 @@ class PublishedSource(StrictModel):
     Either a CSV `file` and what its columns mean, as `railgauge import csv` has it: `metrics`,
     `parameters` and so on map a name to COLUMN or COLUMN:UNIT, `set` are parameters of all rows,
     `link` is a column and `link_name` the one link of all rows. Or outputs of Hpcbench's udptest
-    (`hpcbench`). `plan` stands for the plan of a run, `name` tells several sources apart.
+    (`hpcbench`). `plan` stands for the plan of a run, `name` distinguishes several sources.
     """
 
     source: Words
@@ -62,11 +62,11 @@ class PaperItem(StrictModel):
     """A table or figure of the paper, by its `number` there, and what makes it here.
 
     `report` is a definition of reports/, or a file beside the paper's; `parts` are the names of its
-    tables and figures that it takes (empty: all). `select` narrows them, `series` tell the series
-    of its figures apart, `statistic` and `digits` take the place of what the report shows, as
-    papers print means. `compare` says how measured cells are held against the published ones, which
-    may stand at other values of axes (`against`), as links of other machines do; `none` leaves that
-    out. `tests` show that it comes out right.
+    tables and figures that it takes (empty: all). `select` narrows them, `series` distinguish the
+    series of its figures, `statistic` and `digits` take the place of what the report shows, as
+    papers print means. `compare` says how measured cells are compared with the published ones,
+    which may stand at other values of axes (`against`), as links of other machines do; `none`
+    leaves that out. `tests` show that it comes out right.
     """
 
     name: Stem

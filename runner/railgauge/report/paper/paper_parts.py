@@ -1,4 +1,4 @@
-"""The report that a paper's definition comes to: its tables, measured held against published."""
+"""The report that a paper's definition comes to: its tables, measured compared with published."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def paper_spec(
     """Return the report definition over these runs: `texts`, the items in their order, `printed`.
 
     Of an item there are the tables that it names, with a row for each run, and one with the
-    measured values held against the published ones; a figure has a line for each run. What no run
+    measured values compared with the published ones; a figure has a line for each run. What no run
     has is left out. InputError where nothing is left.
     """
     parts = list(_item_parts(loaded, runs, catalogue))
@@ -183,7 +183,7 @@ def _compared(
     shown_runs: Sequence[int],
     catalogue: Catalogue,
 ) -> Iterator[TableSpec]:
-    """Yield a table of measured values held against published ones, for each source of those."""
+    """Yield a table of measured values compared with published ones, for each source of those."""
     measured = [run for run in shown_runs if run not in runs.published]
     published = [run for run in shown_runs if run in runs.published]
     if item.compare == "none" or not measured or REPLICATION in table.rows:
@@ -191,7 +191,7 @@ def _compared(
     for number, run in enumerate(published, 1):
         against: dict[str, Scalar] = {**item.against, _RUN: run}
         if _PLAN in (*table.rows, *table.columns):
-            # What is held against another run is held against one of another plan.
+            # What is compared with another run is compared with one of another plan.
             plans = {case.plan for case in runs.cases if case.run == run}
             against |= dict.fromkeys([_PLAN], next(iter(plans)))
         cells = [

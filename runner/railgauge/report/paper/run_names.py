@@ -11,7 +11,7 @@ _DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class NamedRun:
-    """What may tell a run from others: its labels, its hosts' facts, its plan's commit, its date.
+    """What may distinguish a run: its labels, its hosts' facts, its plan's commit, its date.
 
     `facts` by host; `started_at` is ISO 8601, UTC.
     """

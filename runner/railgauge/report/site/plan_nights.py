@@ -210,7 +210,7 @@ class PlanNights:
                     night[name] = "same"
             for name, nights in statuses.items():
                 nights.append(night.get(name, "none"))
-        # Held against the night before, what is slower for good is so only once.
+        # Compared with the night before, what is slower for good is so only once.
         by_baseline = [self.data[head.id].baseline for head in self.heads]
         for nights in statuses.values():
             for place in range(1, len(nights) - 1):

@@ -22,7 +22,7 @@ FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_ho
 # Their values say by themselves what they are.
 _PLAIN = ("link", "engine", "test", "plan", "client_host", "server_host")
 
-# What a run has besides its number; run_axes.py has others of theirs.
+# What a run has in addition to its number; run_axes.py has others of theirs.
 OF_RUNS = ("git_commit", "started_at")
 # client/rcvbuf: what an end was granted. A system log's quantities have a further slash.
 _GRANTED = re.compile(r"(?:client|server)/([a-z][a-z0-9_]*)", re.ASCII)

@@ -147,7 +147,7 @@ class ContentMaker:
                 remarks.append(Remark(f"{column.against}: {statement.absence}"))
             else:
                 where = f"{column.against}, all else being equal"
-                remarks.append(Remark(f"nothing was measured at {where}, to hold it against"))
+                remarks.append(Remark(f"nothing was measured at {where}, to compare it with"))
             return CellContent(series, None, summary, case_remarks, remarks)
         other = self._series[index]
         if other.unit != series.unit:

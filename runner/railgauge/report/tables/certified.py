@@ -35,7 +35,7 @@ def pairs_sentence(
 ) -> str:
     """Return what is certified from one host to another for all runs, or wrong, "" for nothing.
 
-    `measured`: run and case; of a pair only checks of the engines that measured it are told.
+    `measured`: run and case; of a pair only checks of the engines that measured it are reported.
     """
     runs: dict[tuple[str, str], set[int]] = {}
     engines: dict[tuple[str, str], set[str]] = {}

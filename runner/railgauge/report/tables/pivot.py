@@ -73,9 +73,9 @@ def build(
     """Arrange `series` (as the store gives them) as `spec` says.
 
     `catalogue` knows how a parameter's values are written; without it they show as they are
-    stored. `context` is what is known of the runs besides their values, `level` how much of it is
-    said below the table. InputError when nothing is
-    selected, when a cell would mix cases or runs, or when a unit doesn't fit its metric.
+    stored. `context` is what is known of the runs in addition to their values, `level` how much of
+    it is said below the table. InputError when nothing is selected, when a cell would mix cases
+    or runs, or when a unit doesn't fit its metric.
     """
     theoretical = Theoretical(context.peaks, context.facts)
     selected = _select(spec, series, catalogue)
@@ -448,7 +448,7 @@ def _rows(
 
 
 def _column_name(selected: _Selected, column: Column) -> str:
-    """Return what tells the column from the table's others."""
+    """Return what distinguishes the column from the table's others."""
     names = (
         selected.axes[name].text(value)
         for name, value in zip(selected.spec.columns, column.key, strict=True)

@@ -42,7 +42,7 @@ def is_run_axis(name: str) -> bool:
 
 
 def differs_by_run(name: str) -> bool:
-    """Return whether the axis may tell two runs of one plan apart."""
+    """Return whether the axis may distinguish two runs of one plan."""
     return name in ("run", "plan") or is_run_axis(name)
 
 

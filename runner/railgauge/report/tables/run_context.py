@@ -1,4 +1,4 @@
-"""What is known of runs besides their values: their origin, warnings, theoretical values, facts."""
+"""What is known of runs apart from their values: origin, warnings, theoretical values, facts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What tables show besides the values.
+    """What tables show in addition to the values.
 
     `imported` are the runs whose values came from elsewhere, where one value may stand for many
     replications. `warnings` are the sentences of a case's launches, by run, test and case key;
@@ -56,7 +56,7 @@ class RunContext:
 def read_context(
     store: Store, runs: Iterable[StoredRun], tables: Iterable[TableSpec] | None = None
 ) -> RunContext:
-    """Return what is known of these runs besides their values.
+    """Return what is known of these runs in addition to their values.
 
     Theoretical values are read only if one of `tables` shows some: a run over all pairs of 1,000
     hosts may have a million. Warnings are read unless there are no tables (None: it isn't known).

@@ -49,7 +49,7 @@ def make_axes(
 
 
 def selector(select: Mapping[str, Selection], axes: Mapping[str, Axis]) -> Callable[[Placed], bool]:
-    """Return a function that tells whether `select` selects a measurement."""
+    """Return a function that says whether `select` selects a measurement."""
     accepted = {
         name: axes[name].accepts(selected_values(selection)) for name, selection in select.items()
     }

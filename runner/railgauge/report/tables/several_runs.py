@@ -1,4 +1,4 @@
-"""Several runs of one plan in one report: the axis that tells them apart, side by side."""
+"""Several runs of one plan in one report: the axis that distinguishes them, side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUN = "run"
 
 
 def axis_of_runs(runs: Sequence[StoredRun]) -> str:
-    """Return the axis that tells the runs apart: the one label that does, else their numbers."""
+    """Return the axis that distinguishes the runs: the one label that does, else their numbers."""
     keys = dict.fromkeys(key for run in runs for key in run.new.labels)
     telling = [
         key

@@ -71,8 +71,8 @@ def build_listings(
 ) -> list[Listing]:
     """Return the list that `spec` describes; with `each`, one for each place on those axes.
 
-    `run_axes` puts links on axes that stand in no case; runs that share a pair are told apart on
-    the axis `by`.
+    `run_axes` puts links on axes that stand in no case; runs that share a pair are distinguished
+    on the axis `by`.
 
     InputError when nothing is selected, when a pair has two cases, or when the metric can't be
     compared by ratio.

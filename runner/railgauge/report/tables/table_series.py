@@ -35,7 +35,7 @@ class PlacedCase:
 
 
 def own_axes(cells: Iterable[CellSpec]) -> list[str]:
-    """Return the axes that a table has besides those of every measurement."""
+    """Return the axes that a table has in addition to those of every measurement."""
     logged = [name for cell in cells for name in axes_of(cell.metric)]
     return list(dict.fromkeys([REPLICATION, *logged]))
 

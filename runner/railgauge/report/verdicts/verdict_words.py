@@ -101,7 +101,7 @@ def _and_more(results: Sequence[Result]) -> str:
 
 
 def sentence(result: Result) -> str:
-    """Return a result in words, without its name: its reason is short, its levels are told here."""
+    """Return a result in words, without its name: with a short reason, and with its levels."""
     if not result.metric:
         return f"{result.judged.change}; {visible(result.judged.reason)}"
     before, after = quantities(result)

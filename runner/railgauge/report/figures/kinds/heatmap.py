@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _COLUMNS = ("run", "test", "link", "case_key", "client_host", "server_host")
-# With more cells a side the files grow to megabytes, and nobody can tell the cells apart.
+# With more cells a side the files grow to megabytes, and nobody can distinguish the cells.
 MOST_CELLS = 80
 _MOST_NAMES = 40
 

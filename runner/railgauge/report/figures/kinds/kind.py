@@ -63,11 +63,11 @@ class Kind(Generic[M]):
     """A kind of figure.
 
     `members` reads the measurements, `absent` says what to do when there are none, `draw` makes the
-    content; no more than `most` series can be told apart, unless all are drawn `together` as one.
-    `lacking` returns the cases of which `members` should have something and has nothing (None: it
-    has a member for each case). `errors`, `bins`: whether a definition may set them. `along` is the
-    axis on which a series' members differ. `recorded` is what it shows of replications instead of
-    a metric: "trace" or "series".
+    content; no more than `most` series can be distinguished, unless all are drawn `together` as
+    one. `lacking` returns the cases of which `members` should have something and has nothing (None:
+    it has a member for each case). `errors`, `bins`: whether a definition may set them. `along` is
+    the axis on which a series' members differ. `recorded` is what it shows of replications instead
+    of a metric: "trace" or "series".
     """
 
     x: AxisRules

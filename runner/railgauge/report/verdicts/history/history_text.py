@@ -166,7 +166,7 @@ def summary(history: History) -> str:
 
 def _too_few(nights: int) -> str:
     are = "is" if nights == 1 else "are"
-    return f"{_nights(nights)} {are} too few to tell a change: it takes {LEAST_NIGHTS}"
+    return f"{_nights(nights)} {are} too few to show a change: it takes {LEAST_NIGHTS}"
 
 
 def _left_out(history: History) -> str:
