@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.engine_lab import Engines
 from tests.support.soak_lab import (
     ANYHOW,
     CPUS,
@@ -114,6 +115,22 @@ def test_calibration_tells_every_cpu(soak: Start) -> None:
     assert [cpu["cpu"] for cpu in first["cpus"]] == CPUS
     assert all(0 < cpu["share"] <= 1.001 and cpu["rate"] > 0 for cpu in first["cpus"])
     assert 0.5 <= first["elapsed"] < PATIENCE
+
+
+def test_it_calibrates_though_the_session_of_its_soakers_gets_no_cpu(
+    shipped_engines: Engines, tmp_path: Path
+) -> None:
+    """A session of the lowest weight may get none for a minute, once it has that weight."""
+    source, library = Path(__file__).with_name("starved_session.c"), tmp_path / "starved.so"
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", library, source], check=True)
+    preload = ("env", f"LD_PRELOAD={library}")
+    program = shipped_engines.folder / "rail-soak"
+    soak = Soak(program, *ANYHOW, "--deadline=30s", prefix=preload)
+    began = children(soak.process.pid)
+    soak.stop()
+    assert soak.first["event"] == "calibrated"
+    assert are_gone(began)
 
 
 def test_each_marked_replication_has_a_load_with_the_warmup(soak: Start) -> None:
@@ -301,6 +318,9 @@ def test_soakers_are_pinned_yield_and_are_told_apart_by_nice(soak: Start) -> Non
     assert {os.getpriority(os.PRIO_PROCESS, pid) for pid in soakers} == {19}
     group = Path(f"/proc/{keeper}/autogroup")
     if group.exists():
+        limit = time.monotonic() + PATIENCE
+        while "nice 19" not in group.read_text(encoding="ascii") and time.monotonic() < limit:
+            time.sleep(0.02)
         assert "nice 19" in group.read_text(encoding="ascii")
 
 

@@ -81,10 +81,10 @@ static int start_all(struct soakers *soakers, size_t *started, int *cpu)
 
 /* Where the kernel groups processes by session (autogroup), the CPU is shared between sessions
  * first: soakers in one of their own would get up to half of it, whatever their class. So that
- * session gets the lowest weight. The kernel lets a user do it ten times a second. */
+ * session gets the lowest weight, last: from then on this process, too, gets what is left, which on
+ * a busy machine may be nothing for a minute. The kernel lets a user do it ten times a second. */
 static void yield_as_session(void)
 {
-    setsid();
     for (int attempt = 0; attempt < 10; attempt++) {
         int fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
         if (fd < 0)
@@ -119,15 +119,17 @@ _Noreturn void keep_soakers(struct soakers *soakers, int stop_pipe, int over, un
     struct keeper_report report = {0};
     size_t started = 0;
     alarm(longest); /* ends this process, and the soakers with it */
-    yield_as_session();
+    setsid();
     let_go_of_output();
     int children = watch_children();
     report.error = start_all(soakers, &started, &report.cpu);
     struct pollfd poll_set[] = {{.fd = stop_pipe, .events = POLLIN},
                                 {.fd = children, .events = POLLIN}};
-    if (write(over, &report, sizeof report) == sizeof report && report.error == 0)
+    if (write(over, &report, sizeof report) == sizeof report && report.error == 0) {
+        yield_as_session();
         while (poll(poll_set, 2, -1) < 0 && errno == EINTR)
             ;
+    }
     for (size_t i = 0; i < started; i++)
         kill(soakers->shared[i].pid, SIGKILL);
     for (size_t i = 0; i < started; i++)
