@@ -6,7 +6,8 @@
  *   rail-reference integer FILE CPU SECONDS        operations, CPU seconds, seconds
  *   rail-reference read FILE CPU SECONDS BYTES     bytes, CPU seconds, seconds
  *   rail-reference burn FILE SHARE SECONDS PID     CPU seconds, seconds, idle seconds of all CPUs,
- *                                                  CPU seconds of PID and those it started */
+ *                                                  CPU seconds of PID and those it started,
+ *                                                  without soakers */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -251,8 +252,14 @@ static bool is_among(const pid_t *pids, size_t count, pid_t pid)
     return false;
 }
 
-/* CPU seconds of `root` and what it started, and they: not those that ended, nor of this process.
- * By the scheduler's clocks, as ticks are longer than what these take meanwhile. */
+/* A soaker's CPU time is no load: it is what nobody wants. */
+static bool takes_what_is_left(pid_t pid)
+{
+    return (sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK) == SCHED_IDLE;
+}
+
+/* CPU seconds of `root` and what it started, and they: not those that ended, nor of this process, nor
+ * of soakers. By the scheduler's clocks, as ticks are longer than what these take meanwhile. */
 static double family_seconds(pid_t root)
 {
     static struct relation processes[MOST_PROCESSES];
@@ -270,7 +277,8 @@ static double family_seconds(pid_t root)
     for (size_t i = 0; i < members; i++) {
         clockid_t clock;
         struct timespec used;
-        if (clock_getcpuclockid(family[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
+        if (!takes_what_is_left(family[i]) && clock_getcpuclockid(family[i], &clock) == 0 &&
+            clock_gettime(clock, &used) == 0)
             seconds += (double)used.tv_sec + (double)used.tv_nsec / 1e9;
     }
     return seconds;

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,26 @@ def test_what_a_process_and_those_below_it_take_is_counted_by_itself(
     ((cpu, elapsed, _, family),) = lines(file)
     assert 0 < family <= elapsed + LATE
     assert cpu < elapsed
+
+
+def test_what_a_soaker_takes_is_no_load(program: Path, tmp_path: Path) -> None:
+    """It has what nobody wants."""
+    file = tmp_path / "results"
+    soak = "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)); print(flush=True)"
+    argv = [sys.executable, "-c", f"import os; {soak}\nwhile True: pass"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as soaker:
+        assert soaker.stdout
+        soaker.stdout.readline()
+        schedstat = Path(f"/proc/{soaker.pid}/schedstat")
+        took, limit = 0, time.monotonic() + PATIENCE
+        while not took and time.monotonic() < limit:
+            before = int(schedstat.read_text().split()[0])
+            done = reference(program, "burn", str(file), "0", "0.3", str(soaker.pid))
+            assert done.returncode == 0, done.stderr
+            took = int(schedstat.read_text().split()[0]) - before
+        soaker.kill()
+    assert took
+    assert [family for *_, family in lines(file)] == [0.0] * len(lines(file))
 
 
 @pytest.mark.parametrize(

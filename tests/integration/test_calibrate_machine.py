@@ -51,8 +51,10 @@ def test_rates_of_a_right_engine_are_never_shown_to_be_wrong(name: str) -> None:
     assert check.value is not None or check.reason
 
 
-def test_a_load_is_held_against_the_schedulers_count() -> None:
-    check = hold("cpu load by /proc/stat", replications=4)
+@pytest.mark.usefixtures("only_soaker")
+@pytest.mark.parametrize("name", ["cpu load by /proc/stat", "cpu load by soakers"])
+def test_a_load_is_compared_with_the_schedulers_count(name: str) -> None:
+    check = hold(name, replications=4)
     assert check.conclusion != "wrong"
     # Half of each CPU at most, and a little for rail-reference to begin.
     assert 0 < (check.truth or 0) < 0.6 or check.reason
