@@ -217,11 +217,13 @@ class Execution:
         measuring = running
         while running:
             messages = self._next_messages()
+            # First, as an error that came with them ends all.
+            for message in messages:
+                if isinstance(message, _Measured):
+                    measuring -= message.last
+                    self._unstored.append((message, self._results(message)))
             for message in messages:
                 match message:
-                    case _Measured():
-                        measuring -= message.last
-                        self._unstored.append((message, self._results(message)))
                     case _Ended(error=error):
                         running -= 1
                         self._note_end(error)

@@ -6,6 +6,7 @@ import itertools
 import signal
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.support.simulated import SimulatedTransport
 
+from railgauge.base.errors import EnvironmentFailedError
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
@@ -34,6 +36,7 @@ CASES = tuple(
     for one, other in PAIRS
 )
 
+FIRST_PAIRS = list(zip(HOSTS[0::2], HOSTS[1::2], strict=True))[:3]
 OF_ONE_HOST = tuple(case for case in CASES if case.client == HOSTS[0])
 
 
@@ -73,11 +76,16 @@ def hosts(dying: Mapping[str, int]) -> dict[str, SimulatedTransport]:
     return {name: SimulatedTransport(name, ENGINE, dies_at=dying.get(name)) for name in HOSTS}
 
 
+def no_trouble(dispatch: Dispatch) -> Terms:
+    return Terms(at=("10.0.0.1", "10.0.0.2"))
+
+
 def measure_pairs(
     database: Path,
     diary: Diary,
     transports: Mapping[str, SimulatedTransport],
     cases: Sequence[Case] = CASES,
+    terms: Callable[[Dispatch], Terms] = no_trouble,
 ) -> Totals:
     rounds = list(
         Schedule(
@@ -87,10 +95,8 @@ def measure_pairs(
             seed=1,
         ).rounds()
     )
-    assert len(rounds) == len(HOSTS) - 1
     sites = {name: EquippedHost(transport, "/") for name, transport in transports.items()}
-    terms = Terms(at=("10.0.0.1", "10.0.0.2"))
-    setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, lambda dispatch: terms)
+    setting = Setting(load_catalogue(), str, sites, len(HOSTS) // 2, terms)
     metrics = {name: MetricInfo.of(metric) for name, metric in ENGINE.metrics.items()}
     with Store.open(str(database)) as store:
         run = store.begin_run(
@@ -113,6 +119,16 @@ def stored(database: Path) -> dict[tuple[str, str], tuple[str, str]]:
     connection.close()
     assert len(rows) == len({row[:2] for row in rows})
     return {(client, server): (status, code) for client, server, status, code in rows}
+
+
+def test_all_pairs_take_a_round_less_than_there_are_hosts() -> None:
+    schedule = Schedule(
+        [ExpandedTest(TEST, CASES)],
+        machines={name: name for name in HOSTS},
+        concurrency=len(HOSTS) // 2,
+        seed=1,
+    )
+    assert len(list(schedule.rounds())) == len(HOSTS) - 1
 
 
 def test_every_pair_is_measured_exactly_once(tmp_path: Path) -> None:
@@ -188,6 +204,41 @@ def test_a_replication_is_stored_though_its_launch_does_not_end(tmp_path: Path) 
     transports = {name: Lasting(name, ENGINE) for name in HOSTS}
     totals = measure_pairs(tmp_path / "results.db", Reported(), transports, OF_ONE_HOST)
     assert (totals.measured, totals.failed) == (len(OF_ONE_HOST), 0)
+
+
+def test_what_came_with_the_error_of_another_launch_is_stored(tmp_path: Path) -> None:
+    """Both wait for the main thread, which still dispatches the round; the error came first."""
+    raised, measured = threading.Event(), threading.Event()
+    cases = [case for case in CASES if (case.client, case.server) in FIRST_PAIRS]
+
+    class Measuring(SimulatedTransport):
+        def _measure(self, argv: Sequence[str], dies: bool) -> Program:
+            for line in super()._measure(argv, dies):
+                if "done" in str(line):
+                    measured.set()
+                yield line
+            return 0
+
+    class Slow(Diary):
+        def dispatched(self, dispatch: Dispatch) -> None:
+            super().dispatched(dispatch)
+            if len(self.dispatched_pairs) == 2:
+                assert raised.wait(60)
+                time.sleep(0.2)
+            if len(self.dispatched_pairs) == 3:
+                assert measured.wait(60)
+
+    def terms(dispatch: Dispatch) -> Terms:
+        if dispatch.hosts == diary.dispatched_pairs[0]:
+            raised.set()
+            raise EnvironmentFailedError("no terms for these two")
+        return no_trouble(dispatch)
+
+    diary = Slow()
+    transports = {name: Measuring(name, ENGINE) for name in HOSTS}
+    with pytest.raises(EnvironmentFailedError, match="no terms"):
+        measure_pairs(tmp_path / "results.db", diary, transports, cases, terms)
+    assert diary.dispatched_pairs[1] in stored(tmp_path / "results.db")
 
 
 def test_a_signal_after_the_last_round_stops_what_would_come_next(tmp_path: Path) -> None:
