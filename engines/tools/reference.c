@@ -258,28 +258,53 @@ static bool takes_what_is_left(pid_t pid)
     return (sched_getscheduler(pid) & ~SCHED_RESET_ON_FORK) == SCHED_IDLE;
 }
 
-/* CPU seconds of `root` and what it started, and they: not those that ended, nor of this process, nor
- * of soakers. By the scheduler's clocks, as ticks are longer than what these take meanwhile. */
-static double family_seconds(pid_t root)
+struct member {
+    pid_t pid;
+    double seconds;
+};
+
+struct family {
+    struct member members[MOST_PROCESSES + 1];
+    size_t count;
+};
+
+/* `root` and what it started, and they, but for soakers, and the CPU seconds of each; not this process.
+ * By the scheduler's clocks, as ticks are longer than what these take meanwhile. */
+static void look_at_family(pid_t root, struct family *family)
 {
     static struct relation processes[MOST_PROCESSES];
-    static pid_t family[MOST_PROCESSES + 1];
+    static pid_t pids[MOST_PROCESSES + 1];
     size_t count = read_processes(processes, MOST_PROCESSES), members = 0, before;
-    double seconds = 0;
-    family[members++] = root;
+    pids[members++] = root;
     do {
         before = members;
         for (size_t i = 0; i < count; i++)
-            if (!is_among(family, members, processes[i].pid) &&
-                is_among(family, members, processes[i].parent))
-                family[members++] = processes[i].pid;
+            if (!is_among(pids, members, processes[i].pid) &&
+                is_among(pids, members, processes[i].parent))
+                pids[members++] = processes[i].pid;
     } while (members > before);
+    family->count = 0;
     for (size_t i = 0; i < members; i++) {
         clockid_t clock;
         struct timespec used;
-        if (!takes_what_is_left(family[i]) && clock_getcpuclockid(family[i], &clock) == 0 &&
+        if (!takes_what_is_left(pids[i]) && clock_getcpuclockid(pids[i], &clock) == 0 &&
             clock_gettime(clock, &used) == 0)
-            seconds += (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+            family->members[family->count++] = (struct member){
+                .pid = pids[i], .seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9};
+    }
+}
+
+/* CPU seconds that those that are there took since the look before: not those that ended. */
+static double family_seconds(const struct family *before, const struct family *now)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < now->count; i++) {
+        double first = 0, last = now->members[i].seconds;
+        for (size_t k = 0; k < before->count; k++)
+            if (before->members[k].pid == now->members[i].pid)
+                first = before->members[k].seconds;
+        /* With fewer seconds than before it is another one, of the same number. */
+        seconds += last < first ? last : last - first;
     }
     return seconds;
 }
@@ -290,7 +315,9 @@ static void burn(const char *file, double share, double seconds, pid_t root)
     cpu_set_t set;
     bool whole = true;
     int status;
-    double begin = elapsed_now(), idle = idle_seconds(), family = family_seconds(root);
+    static struct family before, now;
+    double begin = elapsed_now(), idle = idle_seconds();
+    look_at_family(root, &before);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         give_up("the CPUs of this process");
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -310,8 +337,9 @@ static void burn(const char *file, double share, double seconds, pid_t root)
         give_up("a CPU's load ended early");
     }
     double used = cpu_seconds(RUSAGE_CHILDREN) + cpu_seconds(RUSAGE_SELF);
-    family = family_seconds(root) - family;
-    add_line(file, (double[]){used, elapsed_now() - begin, idle, family}, 4);
+    look_at_family(root, &now);
+    double elapsed = elapsed_now() - begin;
+    add_line(file, (double[]){used, elapsed, idle, family_seconds(&before, &now)}, 4);
 }
 
 static int open_counters(const char *file)

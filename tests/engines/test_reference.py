@@ -75,6 +75,27 @@ def test_what_a_process_and_those_below_it_take_is_counted_by_itself(
     assert cpu < elapsed
 
 
+def test_what_ends_meanwhile_takes_nothing_from_what_the_others_took(
+    program: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "results"
+    busy = "import os\nwhile sum(os.times()[:2]) < 0.2: pass\nprint(flush=True); input()"
+    burn = [program, "burn", str(file), "0", "1", str(os.getpid())]
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", busy], stdin=pipe, stdout=pipe) as child:
+        assert child.stdout
+        child.stdout.readline()
+        with subprocess.Popen(burn) as load:
+            # Its own children begin after its first look.
+            own = ["pgrep", "-P", str(load.pid)]
+            while load.poll() is None and subprocess.run(own, stdout=pipe, check=False).returncode:
+                pass
+            child.communicate(b"\n", timeout=PATIENCE)
+    assert load.returncode == 0
+    ((*_, family),) = lines(file)
+    assert family >= 0
+
+
 def test_what_a_soaker_takes_is_no_load(program: Path, tmp_path: Path) -> None:
     """It has what nobody wants."""
     file = tmp_path / "results"

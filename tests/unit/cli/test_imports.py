@@ -16,8 +16,18 @@ from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pl
 
 from railgauge.store import Store
 
-# What no command needs that neither measures over ssh nor reads a switch, nor migrates a database.
-ELSEWHERE = {"alembic", "fabric", "paramiko", "pysnmp", "rich", "scipy", "sqlalchemy.orm"}
+# What no command needs that neither measures over ssh nor reads a switch, nor migrates a database,
+# nor uses PostgreSQL.
+ELSEWHERE = {
+    "alembic",
+    "fabric",
+    "paramiko",
+    "pysnmp",
+    "rich",
+    "scipy",
+    "sqlalchemy.dialects.postgresql",
+    "sqlalchemy.orm",
+}
 HEAVY = ELSEWHERE | {"jinja2", "numpy", "pydantic", "sqlalchemy", "yaml"}
 # command -> the heavy libraries that it may import
 ALLOWED = {

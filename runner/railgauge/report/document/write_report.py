@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -32,7 +34,8 @@ from railgauge.report.figures.plotfile import draw
 from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
 from railgauge.report.pages.case.case_pages import FOLDER, MOST_PAGES, case_links, case_pages
-from railgauge.report.pages.case.timeplot import draw_timelines
+from railgauge.report.pages.case.case_view import CasePage
+from railgauge.report.pages.case.timeplot import CasePlot, draw_timelines
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.contents import ReportPart, passage
 from railgauge.report.pages.idle import idle_details
@@ -75,6 +78,10 @@ class ReportOptions:
 
 
 _DEFAULTS = ReportOptions()
+# Pictures that gnuplot draws while this process makes the pages before.
+_AHEAD = 2
+K = TypeVar("K")
+T = TypeVar("T")
 # What each name of a definition stands for; `each` makes several of one.
 _Parts = Mapping[str, Sequence[ReportPart]]
 # A file's name and content.
@@ -113,7 +120,7 @@ def write_report(
     records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
     shown_tables = [table for part in chain(*parts.values()) for table in part.tables]
     page = _page(store, spec, records, catalogue, options.most_cases, shown_tables)
-    parts = {name: [_drawn(part, options.pictures) for part in parts[name]] for name in parts}
+    parts = _drawn(parts, options.pictures)
     # Before the page that links to them.
     cases = _write(_case_files(store, runs, page, catalogue), out_dir / FOLDER)
     appendix = None
@@ -192,8 +199,14 @@ def _refuse_equal_names(report: str, parts: _Parts) -> None:
         names.add(name)
 
 
-def _drawn(part: ReportPart, pictures: Pictures) -> ReportPart:
-    return part if part.figure is None else replace(part, drawn=draw(part.figure, pictures))
+def _drawn(parts: _Parts, pictures: Pictures) -> _Parts:
+    """Return the parts with their figures drawn."""
+
+    def draw_part(part: ReportPart) -> ReportPart:
+        return part if part.figure is None else replace(part, drawn=draw(part.figure, pictures))
+
+    drawn = _ahead(draw_part, chain(*parts.values()))
+    return {name: list(islice(drawn, len(parts[name]))) for name in parts}
 
 
 def _page(
@@ -242,14 +255,33 @@ def _case_files(
     except EnvironmentFailedError as error:
         # A report without figures needs no gnuplot.
         undrawn = f"Without figures over time: {error}."
-    for case in case_pages(store, runs, page.links, catalogue):
-        plot = None
-        if gnuplot and case.timelines:
-            plot = draw_timelines(gnuplot, case.name, case.title, case.timelines)
+
+    def draw_case(case: CasePage) -> tuple[CasePage, CasePlot | None]:
+        if not gnuplot or not case.timelines:
+            return case, None
+        return case, draw_timelines(gnuplot, case.name, case.title, case.timelines)
+
+    for case, plot in _ahead(draw_case, case_pages(store, runs, page.links, catalogue)):
+        if plot is not None:
             yield f"{case.name}.plot", plot.plot
             yield f"{case.name}.dat", plot.dat
         reason = undrawn if case.timelines else ""
         yield f"{case.name}.html", render_case(case, page.title, plot, reason)
+
+
+def _ahead(action: Callable[[K], T], items: Iterable[K]) -> Iterator[T]:
+    """Yield what `action` gives for each item, in order, and begin with the next ones meanwhile."""
+    workers = ThreadPoolExecutor(_AHEAD)
+    pending: deque[Future[T]] = deque()
+    try:
+        for item in items:
+            pending.append(workers.submit(action, item))
+            if len(pending) > _AHEAD:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+    finally:
+        workers.shutdown(cancel_futures=True)
 
 
 def _files(page: Page, parts: Sequence[ReportPart], appendix: Appendix | None) -> Iterator[_File]:
