@@ -113,7 +113,7 @@ layers: setup-dev
 
 # Bare pronouns and participles, refused as names of variables, attributes, functions and files.
 names: setup-dev
-	$(BIN)/python -m tests.support.house --names
+	$(BIN)/python -m tests.support.house --names runner/railgauge tests benchmarks
 
 # The plan of the house in figures, with its goals; HOUSE=--all: what stands behind each.
 HOUSE ?=

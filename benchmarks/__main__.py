@@ -100,8 +100,8 @@ def run_smallest(
     """Run a benchmark at its smallest size, from the checkout's root; `run` starts it."""
     command = [sys.executable, "-m", f"benchmarks.{name}", *shlex.split(BENCHMARKS[name].arguments)]
     began = time.monotonic()
-    done = run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    return Ran(time.monotonic() - began, done.returncode, done.stdout, done.stderr)
+    completed = run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return Ran(time.monotonic() - began, completed.returncode, completed.stdout, completed.stderr)
 
 
 def main() -> int:

@@ -41,12 +41,12 @@ MESSAGES = ("1KiB", "4KiB", "16KiB", "64KiB", "256KiB")
 
 
 def railgauge(*arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "railgauge", *arguments], capture_output=True, text=True
     )
-    if done.returncode > 1:
-        sys.exit(done.stderr)
-    return done
+    if completed.returncode > 1:
+        sys.exit(completed.stderr)
+    return completed
 
 
 def main() -> None:
@@ -76,9 +76,9 @@ def main() -> None:
         for number in range(1, arguments.comparisons + 1):
             command = ["gate", str(plan), "--db", database, "--json"]
             command += ["--no-confirm"] * arguments.no_confirm
-            found = json.loads(railgauge(*command).stdout)
-            verdicts = [each["verdict"] for each in found["results"]]
-            unconfirmed = sum(each["unconfirmed"] for each in found["results"])
+            report = json.loads(railgauge(*command).stdout)
+            verdicts = [result["verdict"] for result in report["results"]]
+            unconfirmed = sum(result["unconfirmed"] for result in report["results"])
             alarms += "slower" in verdicts
             slower += verdicts.count("slower")
             judged += len(verdicts)

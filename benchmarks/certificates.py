@@ -65,7 +65,7 @@ class Maker:
         """Return what `railgauge calibrate` printed, "" if it failed."""
         began = time.monotonic()
         try:
-            done = subprocess.run(
+            completed = subprocess.run(
                 [*self.command, "calibrate", *arguments],
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
@@ -77,11 +77,11 @@ class Maker:
         except subprocess.TimeoutExpired:
             self.failures.append(f"{kind}: not over after {LONGEST:.0f} s")
             return ""
-        if done.returncode > 1 or not done.stdout:
-            self.failures.append(f"{kind}: {done.stderr.strip()}")
+        if completed.returncode > 1 or not completed.stdout:
+            self.failures.append(f"{kind}: {completed.stderr.strip()}")
             return ""
         self.seconds.setdefault(kind, []).append(time.monotonic() - began)
-        return done.stdout
+        return completed.stdout
 
     def certify(self, only: Sequence[str]) -> Counter[str]:
         """Make a certificate; return how many checks came to what."""
@@ -101,10 +101,10 @@ class Maker:
         lines = self.run("self-test", "--self-test", *only).splitlines()
         checks = {f"{broken.name}:": broken.check for broken in BROKEN_INSTRUMENTS}
         conclusions: Counter[str] = Counter()
-        for line, shown in itertools.pairwise(lines):
+        for line, next_line in itertools.pairwise(lines):
             if line not in checks:
                 continue
-            conclusion = next(word for word in CONCLUSIONS if shown.endswith(word))
+            conclusion = next(word for word in CONCLUSIONS if next_line.endswith(word))
             self.tallies.setdefault(checks[line], Tally()).broken[conclusion] += 1
             conclusions[conclusion] += 1
         return conclusions
@@ -121,8 +121,8 @@ def print_table(makers: Sequence[Maker]) -> int:
             certified, unknown, wrong = (tally.right[word] for word in CONCLUSIONS)
             missed, _, caught = (tally.broken[word] for word in CONCLUSIONS)
             faults += wrong + missed
-            made, tests = tally.right.total(), tally.broken.total()
-            shares = (f"{certified}/{made}", unknown, wrong, f"{caught}/{tests}", missed)
+            checks, tests = tally.right.total(), tally.broken.total()
+            shares = (f"{certified}/{checks}", unknown, wrong, f"{caught}/{tests}", missed)
             reason = next((reason for reason, _ in tally.reasons.most_common(1)), "")
             print(ROW.format(name, maker.name, *shares, reason).rstrip())
     for maker in makers:
@@ -144,8 +144,8 @@ def all_makers() -> Iterator[list[Maker]]:
     with tempfile.TemporaryDirectory(prefix="railgauge-bench-") as name, shared_cache() as cache:
         folder = Path(name)
         folder.chmod(0o755)
-        for made in ("root", "user", "saved"):
-            (folder / made).mkdir()
+        for subfolder in ("root", "user", "saved"):
+            (folder / subfolder).mkdir()
         shutil.chown(folder / "user", user, user)
         makers = [Maker("root", railgauge, {}, folder / "root")]
         if allowed(user):
@@ -180,9 +180,9 @@ def main() -> int:
                             continue
                         began = time.monotonic()
                         counts = make(only)
-                        said = ", ".join(f"{counts[word]} {word}" for word in CONCLUSIONS)
+                        summary = ", ".join(f"{counts[word]} {word}" for word in CONCLUSIONS)
                         took = time.monotonic() - began
-                        print(f"{maker.name}: {kind} {number} of {times}: {said}; {took:.0f} s")
+                        print(f"{maker.name}: {kind} {number} of {times}: {summary}; {took:.0f} s")
                         sys.stdout.flush()
         return print_table(makers)
 

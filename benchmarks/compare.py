@@ -46,7 +46,7 @@ def main() -> int:
 def speed(most: int) -> bool:
     """Print the processor time of comparisons; the first has a limit."""
     draw = np.random.default_rng(1)
-    taken = []
+    times = []
     for cases, runs, n in (
         (most, 1, 10),
         (most, 5, 10),
@@ -58,9 +58,9 @@ def speed(most: int) -> bool:
             pairs = [(Side(list(case[:-1])), Side([case[-1]])) for case in values]
             begin = time.process_time()
             compare_all(pairs, ["lower"] * cases, [0.02] * cases)
-            taken.append(time.process_time() - begin)
-            print(f"{cases:6,} cases, {runs} × {n} and {n} values{kind}: {taken[-1]:.2f} s")
-    return max(taken[:2]) < SECONDS
+            times.append(time.process_time() - begin)
+            print(f"{cases:6,} cases, {runs} × {n} and {n} values{kind}: {times[-1]:.2f} s")
+    return max(times[:2]) < SECONDS
 
 
 def alarms(baseline: int, times: int) -> bool:
@@ -70,8 +70,8 @@ def alarms(baseline: int, times: int) -> bool:
     fine = True
     for name, kind in KINDS.items():
         cases, comparisons = false_alarms(np.random.default_rng(1), kind, times, baseline=baseline)
-        found = found_slower(np.random.default_rng(2), kind, times, baseline=baseline)
-        print(f"{name:20}{cases:18.2%}{comparisons:18.1%}{found:18.1%}", flush=True)
+        detection_rate = found_slower(np.random.default_rng(2), kind, times, baseline=baseline)
+        print(f"{name:20}{cases:18.2%}{comparisons:18.1%}{detection_rate:18.1%}", flush=True)
         fine &= cases <= SHARE and comparisons <= _most(times)
     return fine
 
@@ -116,7 +116,9 @@ def few_runs(times: int) -> bool:
 
 
 def _row(name: str, baseline: int, shares: list[float]) -> None:
-    print(f"{name:24}{baseline:>9}" + "".join(f"{100 * one:7.1f}" for one in shares), flush=True)
+    print(
+        f"{name:24}{baseline:>9}" + "".join(f"{100 * share:7.1f}" for share in shares), flush=True
+    )
 
 
 def power(times: int) -> bool:

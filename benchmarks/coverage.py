@@ -242,7 +242,7 @@ def at_end(by_count: Bools, end: NDArray[np.intp]) -> Bools:
     return result
 
 
-def shown(walked: Walk, end: NDArray[np.intp], most: int) -> Bools:
+def covered(walked: Walk, end: NDArray[np.intp], most: int) -> Bools:
     """Return whether the interval that a report shows of each series covers the true value."""
     return np.where(end < most, at_end(walked.covers_wide, end), at_end(walked.covers, end))
 
@@ -268,15 +268,15 @@ def coverages(noise: Floats, shape: Shape, statistic: Statistic) -> Floats:
     true = shape.mean if statistic == "mean" else shape.median
     walked = walk(noise, statistic, true)
     same_as_shipped(noise, shape, statistic, walked)
-    found = np.empty((3, len(LEASTS), len(ASKED)))
+    coverage = np.empty((3, len(LEASTS), len(ASKED)))
     for column, (share, spread) in enumerate(ASKED):
         looking = narrow(walked, spread, true, share, walked.reach)
         stop = railgauges(walked, spread, true, share, statistic)
         for row, least in enumerate(LEASTS):
-            found[0, row, column] = walked.covers[:, least - 1].mean()
-            found[1, row, column] = at_end(walked.covers, ends(looking, least, most)).mean()
-            found[2, row, column] = shown(walked, ends(stop, least, most), most).mean()
-    return found
+            coverage[0, row, column] = walked.covers[:, least - 1].mean()
+            coverage[1, row, column] = at_end(walked.covers, ends(looking, least, most)).mean()
+            coverage[2, row, column] = covered(walked, ends(stop, least, most), most).mean()
+    return coverage
 
 
 def table(batches: int, series: int, most: int) -> Iterator[str]:
@@ -286,13 +286,13 @@ def table(batches: int, series: int, most: int) -> Iterator[str]:
     for name, shape in SHAPES.items():
         for statistic in ("median", "mean"):
             random = np.random.default_rng(2015)
-            found = [
+            batch_coverages = [
                 coverages(shape.draw(random, (series, most)), shape, statistic)
                 for _ in range(batches)
             ]
-            worst = np.mean(found, axis=0).min(axis=2)
-            for least, (fixed, looking, ours) in zip(LEASTS, worst.T, strict=True):
-                yield f"{name:16}{statistic:9}{least:>6}{fixed:>9.1%}{looking:>14.1%}{ours:>11.1%}"
+            worst = np.mean(batch_coverages, axis=0).min(axis=2)
+            for least, (fixed, looking, rail) in zip(LEASTS, worst.T, strict=True):
+                yield f"{name:16}{statistic:9}{least:>6}{fixed:>9.1%}{looking:>14.1%}{rail:>11.1%}"
 
 
 def three_to_ten(series: int) -> Iterator[str]:
@@ -345,7 +345,7 @@ def drifts(series: int, most: int) -> Iterator[tuple[str, bool]]:
             moved = noise + drift(np.arange(float(most))) / spread
             walked = walk_median(moved, 0.0)
             end = ends(railgauges(walked, spread, 0.0, 0.01, "median"), 10, most)
-            covers = shown(walked, end, most)
+            covers = covered(walked, end, most)
             marked = np.array(
                 [trend(row[:n]) is not None for row, n in zip(moved, end.tolist(), strict=True)]
             )
@@ -365,9 +365,9 @@ def false_alarms(series: int) -> Iterator[str]:
     for name, shape in SHAPES.items():
         for n in (10, 20, 50, 100):
             noise = shape.draw(random, (series, n))
-            odd = np.mean([outliers(each).any() for each in noise])
-            linked = np.mean([autocorrelation(each) is not None for each in noise])
-            rises = np.mean([trend(each) is not None for each in noise])
+            odd = np.mean([outliers(values).any() for values in noise])
+            linked = np.mean([autocorrelation(values) is not None for values in noise])
+            rises = np.mean([trend(values) is not None for values in noise])
             yield f"{name:16}{n:>5}{odd:>12.1%}{linked:>17.2%}{rises:>8.2%}"
 
 
@@ -379,11 +379,11 @@ def dependence(series: int) -> Iterator[str]:
             noise = following(share).draw(np.random.default_rng(n), (max(series, 60), n))
             covers = np.mean(
                 [
-                    found is not None and found.low <= 0 <= found.high
-                    for found in map(median_interval, noise)
+                    interval is not None and interval.low <= 0 <= interval.high
+                    for interval in map(median_interval, noise)
                 ]
             )
-            alone = np.mean([autocorrelation(each) is not None for each in noise])
+            alone = np.mean([autocorrelation(values) is not None for values in noise])
             runs = [
                 np.mean(
                     [

@@ -40,16 +40,16 @@ Metrics = dict[str, float]
 
 def rail_cpu(program: Path, *options: str) -> tuple[str, Metrics] | None:
     """The vector unit and the metrics; None where the CPU has no such unit."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, "client", "--json", "--replications=1", "--deadline=60s", *options],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+    events = [json.loads(line) for line in completed.stdout.splitlines()]
     if events[-1]["event"] == "error" and events[-1]["code"] == "bad-parameter":
         return None
-    done.check_returncode()
+    completed.check_returncode()
     vector = next(e["client"]["vector"] for e in events if e["event"] == "settings")
     return vector, next(e["metrics"] for e in events if e["event"] == "replication")
 
@@ -68,9 +68,9 @@ def output_of(command: list[str], **env: str) -> str:
 def likwid(kernel: str, threads: int, iterations: int) -> float:
     work = f"S0:{20 * threads}kB:{threads}"
     text = output_of(["likwid-bench", "-t", kernel, "-w", work, "-i", str(iterations)])
-    found = re.search(r"MFlops/s:\s+([\d.]+)", text)
-    assert found, text
-    return float(found[1]) * 1e6
+    match = re.search(r"MFlops/s:\s+([\d.]+)", text)
+    assert match, text
+    return float(match[1]) * 1e6
 
 
 def openblas(threads: int, n: int) -> float:
@@ -79,18 +79,18 @@ def openblas(threads: int, n: int) -> float:
 
 
 def beside_others(program: Path, threads: int, arguments: argparse.Namespace) -> None:
-    ours: list[Metrics] = []
+    measured: list[Metrics] = []
     flops: list[float] = []
     products: list[float] = []
     options = (f"--threads={threads}", f"--duration={arguments.duration}")
     for _ in range(arguments.rounds):
-        got = rail_cpu(program, *options)
-        assert got
-        vector, metrics = got
-        ours.append(metrics)
+        measurement = rail_cpu(program, *options)
+        assert measurement
+        vector, metrics = measurement
+        measured.append(metrics)
         flops.append(likwid(KERNELS[vector], threads, arguments.iterations))
         products.append(openblas(threads, arguments.matrix))
-    rates = [m["operation_rate"] for m in ours]
+    rates = [m["operation_rate"] for m in measured]
     ours_median = statistics.median(rates)
     print(f"\ndouble precision, {vector}, {threads} thread(s), {arguments.rounds} rounds")
     for name, values in (
@@ -109,7 +109,7 @@ def beside_others(program: Path, threads: int, arguments: argparse.Namespace) ->
         ("operations_per_cycle", 1, "op/cycle"),
         ("clock_efficiency", 1, "of the pipelines"),
     ):
-        values = [m[metric] / scale for m in ours if metric in m]
+        values = [m[metric] / scale for m in measured if metric in m]
         if values:
             print(f"  {metric:36} {statistics.median(values):9.3f} {unit}")
 
@@ -126,10 +126,12 @@ def each_unit(program: Path, arguments: argparse.Namespace) -> None:
                 f"--vector={vector}",
                 f"--duration={arguments.duration}",
             )
-            got = [found[1] for _ in range(tries) if (found := rail_cpu(program, *options))]
-            if not got:
+            measured = [
+                measurement[1] for _ in range(tries) if (measurement := rail_cpu(program, *options))
+            ]
+            if not measured:
                 continue
-            m = max(got, key=lambda metrics: metrics["operation_rate"])
+            m = max(measured, key=lambda metrics: metrics["operation_rate"])
             efficiency = f"{m['clock_efficiency']:.4f}" if "clock_efficiency" in m else "-"
             print(
                 f"{precision:8} {vector:10} {m['operation_rate'] / 1e9:12.2f}"

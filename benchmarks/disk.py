@@ -80,12 +80,12 @@ class Bench:
     def run(self, *argv: object) -> str:
         """Return what a program prints; it must succeed."""
         words = [str(word) for word in argv]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(f"{words[0]} failed: {done.stdout}{done.stderr}")
-        return done.stdout
+        completed = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if completed.returncode:
+            raise SystemExit(f"{words[0]} failed: {completed.stdout}{completed.stderr}")
+        return completed.stdout
 
-    def ours(self, setting: Setting) -> dict[str, float]:
+    def rail_disk(self, setting: Setting) -> dict[str, float]:
         """Measure by rail-disk: the last replication."""
         lines = self.run(
             *(self.engine, "client", "--json", f"--folder={self.folder}"),
@@ -125,8 +125,8 @@ class Bench:
             bound = timed if setting.direct else ()
             text = self.run(*common, "--overwrite=1", *bound)
         finally:
-            for made in self.folder.glob("bench.*"):
-                made.unlink()
+            for file in self.folder.glob("bench.*"):
+                file.unlink()
         return fio_figures(setting, text)
 
 
@@ -137,8 +137,8 @@ def fio_figures(setting: Setting, text: str) -> dict[str, float]:
     side = job["write" if setting.writes else "read"]
     times = side["lat_ns" if setting.io == "io_uring" else "clat_ns"].get("percentile")
     if "fio: " in words or not times:
-        why = words.strip() or "it finished no operation after its ramp: use more --seconds"
-        raise SystemExit(f"fio measured nothing of {setting}: {why}")
+        reason = words.strip() or "it finished no operation after its ramp: use more --seconds"
+        raise SystemExit(f"fio measured nothing of {setting}: {reason}")
     busy = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
     return {
         "throughput": side["bw_bytes"],
@@ -160,20 +160,20 @@ def settings(only: str, *, goals: bool) -> Iterator[Setting]:
                         yield setting
 
 
-def row(setting: Setting, ours: Sequence[dict[str, float]], fio: Sequence[dict[str, float]]) -> str:
+def row(setting: Setting, rail: Sequence[dict[str, float]], fio: Sequence[dict[str, float]]) -> str:
     """Return a line of medians and their ratios, ours to fio's."""
     cells = []
     for name in NAMES:
-        mine = statistics.median(trial[name] for trial in ours)
-        theirs = statistics.median(trial[name] for trial in fio)
+        rail_median = statistics.median(trial[name] for trial in rail)
+        fio_median = statistics.median(trial[name] for trial in fio)
         # fio counts CPU time in ticks, of which a short trial may have none.
-        pairs = [(a[name], b[name]) for a, b in zip(ours, fio, strict=True) if b[name]]
+        pairs = [(a[name], b[name]) for a, b in zip(rail, fio, strict=True) if b[name]]
         ratio = statistics.median(a / b for a, b in pairs) if pairs else math.nan
         # More throughput, or less of anything else, is as good.
         worse = 1 - ratio if name == "throughput" else ratio - 1
         scale = 1e6 if name == "throughput" else 1e-6
         off = "*" if worse > (GOAL if name != "cpu" else 0) else " "
-        cells.append(f"{mine / scale:9.2f} {theirs / scale:9.2f} {ratio:6.3f}{off}")
+        cells.append(f"{rail_median / scale:9.2f} {fio_median / scale:9.2f} {ratio:6.3f}{off}")
     return f"{setting} " + "  ".join(cells)
 
 
@@ -195,13 +195,13 @@ def main() -> None:
         heads = "  ".join(f"{n:>9} {'fio':>9} {'ratio':>7}" for n in ("MB/s", "p50 us", "p99 us"))
         print(f"{'':46} {heads}  {'CPU us/IO':>9} {'fio':>9} {'ratio':>7}")
         for setting in settings(options.only, goals=options.goals):
-            ours: list[dict[str, float]] = []
+            rail: list[dict[str, float]] = []
             fio: list[dict[str, float]] = []
             for number in range(options.rounds):
-                contenders = [(ours, bench.ours), (fio, bench.fio)]
+                contenders = [(rail, bench.rail_disk), (fio, bench.fio)]
                 for trials, contender in contenders[:: 1 if number % 2 else -1]:
                     trials.append(contender(setting))
-            print(row(setting, ours, fio), flush=True)
+            print(row(setting, rail, fio), flush=True)
 
 
 if __name__ == "__main__":

@@ -114,16 +114,16 @@ class Bench:
         self.run = self.store.begin_run(
             NewRun("dispatch", "", "/", "", False, 1, "benchmark", "0", "", {}),
             [
-                PlannedCase(each.test.name, case, count)
-                for each in self.tests
-                for case in each.cases
+                PlannedCase(expanded.test.name, case, count)
+                for expanded in self.tests
+                for case in expanded.cases
             ],
             {
                 name: {
                     metric.name: MetricInfo.of(metric)
                     for metric in catalogue.engine(name).metrics.values()
                 }
-                for name in {each.test.engine for each in self.tests}
+                for name in {expanded.test.engine for expanded in self.tests}
             },
         )
 
@@ -188,9 +188,9 @@ def inside(namespace: str) -> Iterator[None]:
     """Have this thread in a network namespace: what `ip netns exec` costs is no engine's time."""
     libc = ctypes.CDLL(None, use_errno=True)
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    target = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
-        if libc.setns(there, CLONE_NEWNET):
+        if libc.setns(target, CLONE_NEWNET):
             raise OSError(ctypes.get_errno(), f"setns to {namespace}")
         try:
             yield
@@ -198,7 +198,7 @@ def inside(namespace: str) -> Iterator[None]:
             if libc.setns(home, CLONE_NEWNET):
                 raise OSError(ctypes.get_errno(), "setns back")
     finally:
-        os.close(there)
+        os.close(target)
         os.close(home)
 
 
@@ -214,7 +214,7 @@ def compare(bench: Bench, cases: int) -> None:
             busy.append(1e3 * (time.process_time() - before))
             straight.append(1e3 * bench.straight(case))
         # The first opens the connections.
-        more = [one - other for one, other in zip(over[1:], straight[1:], strict=True)]
+        more = [via_ssh - direct for via_ssh, direct in zip(over[1:], straight[1:], strict=True)]
         print(
             f"{expanded.test.name:<12} {statistics.median(over[1:]):>9.1f} "
             f"{statistics.median(straight[1:]):>9.1f} {statistics.median(more):>9.1f} "

@@ -63,27 +63,27 @@ def _within(excluded: dict[str, Any], grid: dict[str, Any]) -> dict[str, list[An
 
 def railgauge(*arguments: str | Path) -> str:
     command = [sys.executable, "-m", "railgauge", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    completed = subprocess.run(command, capture_output=True, text=True)
     # 1: some replications failed, as of a program that this machine lacks.
-    if done.returncode > 1:
-        sys.exit(done.stderr)
-    return done.stdout
+    if completed.returncode > 1:
+        sys.exit(completed.stderr)
+    return completed.stdout
 
 
 def measure(folder: Path, name: str, replications: int) -> None:
     plan, database = folder / f"{name}.yaml", folder / f"{name}.db"
     plan.write_text(yaml.safe_dump(shortened(name, replications), sort_keys=False))
 
-    def said() -> float:
+    def estimate() -> float:
         return float(json.loads(railgauge("check", plan, "--db", database, "--json"))["seconds"])
 
-    before = said()
+    before = estimate()
     load = os.getloadavg()[0]
     began = time.monotonic()
     railgauge("run", plan, "--db", database)
     took = time.monotonic() - began
     print(
-        f"{name:<18} {before:>7.1f} {took:>7.1f} {before / took - 1:>+7.0%} {said():>7.1f} "
+        f"{name:<18} {before:>7.1f} {took:>7.1f} {before / took - 1:>+7.0%} {estimate():>7.1f} "
         f"{load:>6.1f}",
         flush=True,
     )

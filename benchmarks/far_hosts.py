@@ -57,9 +57,9 @@ class Network:
         """Return this machine's answer to the questions about facts, asked once."""
         with self._lock:
             if not self._facts:
-                here = LocalTransport("here")
-                self._facts = run(here, [*argv[:5], *argv[5:25]], timeout=60).stdout
-                here.close()
+                transport = LocalTransport("here")
+                self._facts = run(transport, [*argv[:5], *argv[5:25]], timeout=60).stdout
+                transport.close()
         return self._facts
 
 

@@ -124,8 +124,8 @@ def simulate(series: int) -> bool:
         shares = []
         for n in lengths:
             random = np.random.default_rng([1, n])
-            found = (change_points(np.exp(NOISE * draw(random, n))) for _ in range(series))
-            shares.append(100 * sum(map(bool, found)) / series)
+            point_lists = (change_points(np.exp(NOISE * draw(random, n))) for _ in range(series))
+            shares.append(100 * sum(map(bool, point_lists)) / series)
         good &= place >= PROMISED or max(shares) <= MOST_FALSE
         print(f"{name:32}" + "".join(f"{share:8.1f}" for share in shares), flush=True)
     print("\nchanges in 60 nights of 2 % noise, dated within two nights, in %")
@@ -227,9 +227,9 @@ def simulate_nightly(series: int) -> bool:
                 for most in (NIGHTS, YEAR):
                     years = [FlatYear(name, noise, most, number) for number in range(series)]
                     outcomes = list(pool.map(alarms, years, chunksize=5))
-                    found, confirmed = (100 * np.mean(outcomes, axis=0)).tolist()
+                    any_point, confirmed = (100 * np.mean(outcomes, axis=0)).tolist()
                     good &= place >= PROMISED or confirmed <= MOST_FALSE_A_YEAR
-                    print(f"{f'{confirmed:.1f} ({found:.1f})':>18}", end="", flush=True)
+                    print(f"{f'{confirmed:.1f} ({any_point:.1f})':>18}", end="", flush=True)
                 print()
     print(f"limit of the first {PROMISED}: {MOST_FALSE_A_YEAR} % confirmed")
     good &= simulate_delays(series)
@@ -241,13 +241,13 @@ def alarms(year: FlatYear) -> tuple[bool, bool]:
     """Return whether a look ever has a point, and a confirmed one, which is the last look."""
     random = np.random.default_rng([7, year.number])
     values = 1 + year.noise * DRAWS[year.name](random, YEAR)
-    found = False
+    any_point = False
     for night in range(LEAST_NIGHTS, YEAR + 1):
         points = change_points(values[max(0, night - year.most) : night])
-        found |= bool(points)
+        any_point |= bool(points)
         if not all(point.provisional for point in points):
             return True, True
-    return found, False
+    return any_point, False
 
 
 def simulate_delays(series: int) -> bool:
@@ -271,14 +271,14 @@ def delays(step: float, before: int, number: int) -> tuple[float, float]:
     random = np.random.default_rng([8, before, number])
     values = 1 + NOISE / 2 * normal(random, before + 60)
     values[before:] *= 1 + step if number % 2 else 1 - step
-    found = math.inf
+    first_night = math.inf
     for night in range(1, 61):
         look = values[max(0, before + night - NIGHTS) : before + night]
         for point in near(change_points(look), len(look) - night, 2):
-            found = min(found, night)
+            first_night = min(first_night, night)
             if not point.provisional:
-                return found, night
-    return found, math.inf
+                return first_night, night
+    return first_night, math.inf
 
 
 def near(points: Sequence[ChangePoint], place: int, nights: int) -> list[ChangePoint]:
@@ -300,14 +300,14 @@ def short_fall(fall: float, nights: int, n: int, series: int) -> float:
     if n < nights + LEAST_NIGHTS:
         return math.nan
     random = np.random.default_rng([11, n, nights])
-    both = 0
+    count = 0
     for _ in range(series):
         values = 1 + NOISE / 2 * normal(random, n)
         first = int(random.integers(3, n - nights - 2))
         values[first : first + nights] *= 1 - fall
         points = change_points(values)
-        both += bool(near(points, first, 1) and near(points, first + nights, 1))
-    return 100 * both / series
+        count += bool(near(points, first, 1) and near(points, first + nights, 1))
+    return 100 * count / series
 
 
 def simulate_stays(series: int) -> None:
@@ -318,8 +318,8 @@ def simulate_stays(series: int) -> None:
     print(f"{'fall':20}" + "".join(f"{name:>16}" for name in columns))
     for fall, nights in ((0.05, 7), (0.05, 10), (0.2, 3), (0.2, 5)):
         outcomes = np.array([stays(fall, nights, number) for number in range(series)])
-        found, confirmed, later, confirmed_later, ends = outcomes.T
-        shares = [found.mean(), later[found].mean() if found.any() else 0.0, confirmed.mean()]
+        at_once, confirmed, later, confirmed_later, ends = outcomes.T
+        shares = [at_once.mean(), later[at_once].mean() if at_once.any() else 0.0, confirmed.mean()]
         shares += [confirmed_later[confirmed].mean() if confirmed.any() else 0.0, ends.mean()]
         name = f"{fall:.0%}, {nights} nights"
         print(f"{name:20}" + "".join(f"{100 * share:16.1f}" for share in shares))
@@ -398,12 +398,12 @@ def build(path: Path, nights: int, cases: int) -> None:
 
 
 def seconds(action: Callable[[], object], repeats: int) -> float:
-    taken = []
+    times = []
     for _ in range(repeats):
         began = time.perf_counter()
         action()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
 
 
 def processor_seconds(action: Callable[[], object]) -> float:
@@ -434,7 +434,7 @@ def measure_times(nights: int, cases: int, repeats: int) -> bool:
         build(path, nights, cases)
         with Store.open(str(path)) as store:
             reading = seconds(lambda: store.history(case(1).key, "throughput"), repeats)
-        one = seconds(command(case(1).key, "--db", path), repeats)
+        case_seconds = seconds(command(case(1).key, "--db", path), repeats)
         cpu = processor_seconds(command(case(1).key, "--db", path))
         drawn = seconds(
             command(case(1).key, "--db", path, "--out", Path(name) / "out"), min(3, repeats)
@@ -443,10 +443,11 @@ def measure_times(nights: int, cases: int, repeats: int) -> bool:
     print(f"{nights:,} nights of {cases} cases of {REPLICATIONS} replications")
     print(f"Store.history of one case: {reading:.3f} s")
     print(
-        f"railgauge history CASE: {one:.2f} s ({cpu:.2f} s of CPU); its figure, too: {drawn:.2f} s"
+        f"railgauge history CASE: {case_seconds:.2f} s ({cpu:.2f} s of CPU);"
+        f" its figure, too: {drawn:.2f} s"
     )
     print(f"railgauge history --all --nights 100: {few:.2f} s")
-    return max(points, worst) <= MOST_POINTS_SECONDS and one <= MOST_SECONDS
+    return max(points, worst) <= MOST_POINTS_SECONDS and case_seconds <= MOST_SECONDS
 
 
 def main() -> None:

@@ -14,10 +14,10 @@ from railgauge.hosts.transport.local import LocalTransport
 LACKING = 77
 
 
-def need(condition: object, what: str) -> None:
+def need(condition: object, requirement: str) -> None:
     """End with LACKING, saying what this machine lacks, unless `condition` holds."""
     if not condition:
-        print(f"needs {what}", file=sys.stderr)
+        print(f"needs {requirement}", file=sys.stderr)
         sys.exit(LACKING)
 
 

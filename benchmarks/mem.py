@@ -49,8 +49,8 @@ class Row:
     other: str  # likwid's test, "stream" or "permread"
     options: tuple[str, ...] = ()
     goal: float | None = None  # of the ratio
-    ours: list[float] = field(default_factory=list)
-    theirs: list[float] = field(default_factory=list)
+    rail: list[float] = field(default_factory=list)
+    reference: list[float] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -58,11 +58,11 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        pairs = zip(self.ours, self.theirs, strict=True)
+        pairs = zip(self.rail, self.reference, strict=True)
         better = [b / a if self.mode == "latency" else a / b for a, b in pairs]
         return statistics.median(better)
 
-    def shown(self, values: list[float]) -> str:
+    def text(self, values: list[float]) -> str:
         middle = statistics.median(values)
         return f"{middle * 1e9:.2f} ns" if self.mode == "latency" else f"{middle / 1e9:.2f} GB/s"
 
@@ -74,17 +74,17 @@ def suffix() -> str:
 
 def rows(size: int) -> list[Row]:
     unit = suffix()
-    found = []
+    table = []
     past = ("--nontemporal=true",)
     for threads in sorted({1, len(os.sched_getaffinity(0))}):
         goal = 1.0 if threads == 1 else None
         for where, total in (("memory", size), ("L2", IN_CACHE * threads)):
-            found += [
+            table += [
                 Row("read", where, threads, total, f"load_{unit}"),
                 Row("copy", where, threads, total, f"copy_{unit}"),
                 Row("triad", where, threads, total, f"stream_{unit}"),
             ]
-        found += [
+        table += [
             Row("copy", "memory", threads, size, f"copy_mem_{unit}", past, goal),
             Row("triad", "memory", threads, size, f"stream_mem_{unit}", past),
             Row("copy", "memory", threads, size, "stream", (), goal),
@@ -92,17 +92,17 @@ def rows(size: int) -> list[Row]:
             Row("triad", "memory", threads, size, "stream"),
         ]
     for mib in BLOCKS:
-        found.append(Row("triad", f"{mib}MiB", 1, 3 * mib << 20, "stream", (), 1.0))
-    found += [
+        table.append(Row("triad", f"{mib}MiB", 1, 3 * mib << 20, "stream", (), 1.0))
+    table += [
         Row("latency", where, 1, total, "permread", (f"--stride={stride}",))
         for where, total in (("L1", 16 << 10), ("L2", 1 << 20), ("64MiB", LATENCY_BYTES))
         for stride in (8, 64)
     ]
-    return found
+    return table
 
 
 def run(argv: list[str], **env: str) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         argv,
         capture_output=True,
         text=True,
@@ -111,12 +111,14 @@ def run(argv: list[str], **env: str) -> str:
         stdin=subprocess.DEVNULL,
         check=False,
     )
-    if done.returncode:
-        sys.exit(f"{' '.join(argv)}\nended with status {done.returncode}:\n{done.stderr[-1500:]}")
-    return done.stdout
+    if result.returncode:
+        sys.exit(
+            f"{' '.join(argv)}\nended with status {result.returncode}:\n{result.stderr[-1500:]}"
+        )
+    return result.stdout
 
 
-def ours(row: Row, program: Path, seconds: float) -> float:
+def rail_mem(row: Row, program: Path, seconds: float) -> float:
     step = 64 * row.threads * ARRAYS[row.mode]
     block = row.size // step * step // row.threads // ARRAYS[row.mode]
     options = [f"--mode={row.mode}", f"--block={block}", f"--threads={row.threads}"]
@@ -130,7 +132,7 @@ def ours(row: Row, program: Path, seconds: float) -> float:
     return float(metrics["latency" if row.mode == "latency" else "throughput"])
 
 
-def theirs(row: Row, folder: Path, seconds: float) -> float:
+def run_other(row: Row, folder: Path, seconds: float) -> float:
     if row.other == "permread":
         stride = row.options[0].partition("=")[2]
         return float(run([str(folder / "mem_permread"), str(row.size), stride, str(seconds)]))
@@ -140,10 +142,10 @@ def theirs(row: Row, folder: Path, seconds: float) -> float:
     # Its own least duration is a second, of which it finds out first how often to repeat.
     group = f"N:{row.size // 1000}kB:{row.threads}"
     text = run(["likwid-bench", "-t", row.other, "-w", group, "-s", "1"])
-    found = re.search(r"MByte/s:\s+([0-9.]+)", text)
-    if found is None:
+    match = re.search(r"MByte/s:\s+([0-9.]+)", text)
+    if match is None:
         sys.exit(f"likwid-bench -t {row.other} printed no MByte/s:\n{text[-1500:]}")
-    return float(found[1]) * 1e6
+    return float(match[1]) * 1e6
 
 
 def build(folder: Path) -> None:
@@ -171,12 +173,12 @@ def main() -> None:
         program = engines() / "rail-mem"
         for number in range(arguments.rounds):
             for row in table:
-                contenders = [(row.ours, ours, program), (row.theirs, theirs, folder)]
+                contenders = [(row.rail, rail_mem, program), (row.reference, run_other, folder)]
                 for values, contender, where in contenders[:: 1 if number % 2 else -1]:
                     values.append(contender(row, where, arguments.seconds))
                 print(
-                    f"{number + 1}/{arguments.rounds} {row.name}: {row.ours[-1]:.4g} against "
-                    f"{row.theirs[-1]:.4g}",
+                    f"{number + 1}/{arguments.rounds} {row.name}: {row.rail[-1]:.4g} against "
+                    f"{row.reference[-1]:.4g}",
                     file=sys.stderr,
                 )
     show(table, as_json=arguments.json)
@@ -188,9 +190,9 @@ def show(table: list[Row], *, as_json: bool) -> None:
         return
     print(f"{'':52} {'rail-mem':>13} {'other':>13}  ratio  spread    goal")
     for row in table:
-        spread = (max(row.ours) - min(row.ours)) / statistics.median(row.ours)
+        spread = (max(row.rail) - min(row.rail)) / statistics.median(row.rail)
         print(
-            f"{row.name:52} {row.shown(row.ours):>13} {row.shown(row.theirs):>13} "
+            f"{row.name:52} {row.text(row.rail):>13} {row.text(row.reference):>13} "
             f"{row.ratio:6.3f} {spread:7.1%} {row.goal or '':>7}"
         )
 

@@ -48,42 +48,42 @@ class Row:
     repeats: int  # the other's, for about as long as rail-mpi measures by default
     buffers: str = ""  # beside osu_bw: how rail-mpi receives
     goal: float | None = None  # of the ratio
-    ours: list[float] = field(default_factory=list)
-    theirs: list[float] = field(default_factory=list)
+    rail: list[float] = field(default_factory=list)
+    reference: list[float] = field(default_factory=list)
 
     @property
     def unit(self) -> str:
         return "Gbit/s" if self.stream or self.size > 65536 else "us"
 
-    def shown(self, seconds_or_rate: float) -> float:
+    def scaled(self, seconds_or_rate: float) -> float:
         return seconds_or_rate / 1e9 if self.unit == "Gbit/s" else seconds_or_rate * 1e6
 
     @property
     def ratio(self) -> float:
-        """Ours against theirs, above 1 where ours is better."""
-        pairs = zip(self.ours, self.theirs, strict=True)
+        """rail-mpi against the other program, above 1 where rail-mpi is better."""
+        pairs = zip(self.rail, self.reference, strict=True)
         return statistics.median(a / b if self.unit == "Gbit/s" else b / a for a, b in pairs)
 
 
 def rows(osu: str) -> list[Row]:
-    found = []
+    table = []
     for buffers, goal in (("reuse", 0.97), ("rotate", None)) if osu else ():
-        found += [
+        table += [
             Row(f"{mib} MiB, {buffers}, osu_bw", mib << 20, SHARED, True, 128 // mib, buffers, goal)
             for mib in (1, 4)
         ]
     for label, btl in (("shared memory", SHARED), ("tcp", "self,tcp")):
-        found += [
+        table += [
             Row(f"latency 8 B, {label}", 8, btl, False, 700_000 if "vader" in btl else 80_000),
             Row(f"latency 4 KiB, {label}", 4096, btl, False, 200_000 if "vader" in btl else 40_000),
             Row(f"ping-pong 1 MiB, {label}", 1 << 20, btl, False, 2_000),
             Row(f"stream 1 MiB, {label}", 1 << 20, btl, True, 4_000),
         ]
-    return found
+    return table
 
 
 def run(argv: list[str]) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         argv,
         capture_output=True,
         text=True,
@@ -92,12 +92,14 @@ def run(argv: list[str]) -> str:
         stdin=subprocess.DEVNULL,
         check=False,
     )
-    if done.returncode:
-        sys.exit(f"{' '.join(argv)}\nended with status {done.returncode}:\n{done.stderr[-1500:]}")
-    return done.stdout
+    if result.returncode:
+        sys.exit(
+            f"{' '.join(argv)}\nended with status {result.returncode}:\n{result.stderr[-1500:]}"
+        )
+    return result.stdout
 
 
-def ours(row: Row, program: Path, duration: int) -> float:
+def rail_mpi(row: Row, program: Path, duration: int) -> float:
     """Seconds of half a mean round trip, or bit/s."""
     options = [
         f"--mode={'stream' if row.stream else 'latency'}",
@@ -112,7 +114,9 @@ def ours(row: Row, program: Path, duration: int) -> float:
     text = run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "none", str(program), *options])
     events = [json.loads(line) for line in text.splitlines()]
     (metrics,) = (
-        each["metrics"] for each in events if each["event"] == "replication" and not each["warmup"]
+        event["metrics"]
+        for event in events
+        if event["event"] == "replication" and not event["warmup"]
     )
     if row.stream:
         return float(metrics["throughput"])
@@ -120,7 +124,7 @@ def ours(row: Row, program: Path, duration: int) -> float:
     return row.size * 8 / half if row.unit == "Gbit/s" else half
 
 
-def theirs(row: Row, folder: Path, duration: int, osu: str) -> float:
+def run_other(row: Row, folder: Path, duration: int, osu: str) -> float:
     out = folder / "netpipe.out"
     size, repeats = str(row.size), str(max(1, row.repeats * duration // DURATION))
     if row.buffers:
@@ -156,8 +160,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         contenders: list[Callable[[Row], None]] = [
-            lambda row: row.ours.append(ours(row, program, duration)),
-            lambda row: row.theirs.append(theirs(row, folder, duration, osu)),
+            lambda row: row.rail.append(rail_mpi(row, program, duration)),
+            lambda row: row.reference.append(run_other(row, folder, duration, osu)),
         ]
         for number in range(arguments.rounds):
             for row in table:
@@ -172,10 +176,10 @@ def show(table: list[Row], *, as_json: bool) -> None:
         return
     print(f"{'':32} {'rail-mpi':>10} {'other':>10}         ratio  spread    goal")
     for row in table:
-        mine, other = statistics.median(row.ours), statistics.median(row.theirs)
-        spread = (max(row.ours) - min(row.ours)) / mine
+        mine, other = statistics.median(row.rail), statistics.median(row.reference)
+        spread = (max(row.rail) - min(row.rail)) / mine
         print(
-            f"{row.name:32} {row.shown(mine):10.3f} {row.shown(other):10.3f} {row.unit:6} "
+            f"{row.name:32} {row.scaled(mine):10.3f} {row.scaled(other):10.3f} {row.unit:6} "
             f"{row.ratio:7.3f} {spread:7.1%} {row.goal or '':>7}"
         )
 

@@ -101,9 +101,11 @@ def use_iperf3(sources: Path, folder: Path) -> None:
         sys.exit(f"network.py: --iperf3 {sources}: there is no configure: name a folder of sources")
     copy = Path(shutil.copytree(sources, folder / "iperf3", ignore=shutil.ignore_patterns(".git")))
     for command in (["./configure", "--disable-shared"], ["make", "-C", "src", "iperf3"]):
-        done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"network.py: {' '.join(command)} in {sources} failed:\n{done.stderr[-2000:]}")
+        completed = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+        if completed.returncode != 0:
+            sys.exit(
+                f"network.py: {' '.join(command)} in {sources} failed:\n{completed.stderr[-2000:]}"
+            )
     os.environ["PATH"] = f"{copy / 'src'}{os.pathsep}{os.environ['PATH']}"
 
 
@@ -115,8 +117,8 @@ def missing(contender: Contender) -> str:
     if contender.option:
         # All tools here print their help and end, with whatever exit code.
         command = [contender.needs[0], "--help"]
-        shown = subprocess.run(command, capture_output=True, text=True, timeout=10)
-        if contender.option not in shown.stdout + shown.stderr:
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        if contender.option not in completed.stdout + completed.stderr:
             return f"this {contender.needs[0]} has no {contender.option}"
     return ""
 
@@ -169,21 +171,21 @@ def circumstances(setting: Setting, rounds: int) -> dict[str, Any]:
 def version(program: str, flag: str) -> str | None:
     if not shutil.which(program):
         return None
-    shown = subprocess.run([program, flag], capture_output=True, text=True, timeout=10)
-    lines = (shown.stdout + shown.stderr).strip().splitlines()
+    completed = subprocess.run([program, flag], capture_output=True, text=True, timeout=10)
+    lines = (completed.stdout + completed.stderr).strip().splitlines()
     return lines[0].strip() if lines else None
 
 
-def head(told: dict[str, Any]) -> str:
-    tools = "; ".join(said for said in told["tools"].values() if said)
-    own = told["default_congestion"]
-    others = "" if own == CONGESTION else f"; nuttcp, qperf, sockperf and NPtcp took {own}"
+def head(facts: dict[str, Any]) -> str:
+    tools = "; ".join(line for line in facts["tools"].values() if line)
+    own = facts["default_congestion"]
+    note = "" if own == CONGESTION else f"; nuttcp, qperf, sockperf and NPtcp took {own}"
     return (
-        f"{told['at']}, Linux {told['kernel']}, {told['cpu']}, load {told['load_before']:.2f}\n"
-        f"client on CPU {told['client_cpu']}, server on CPU {told['server_cpu']}; "
-        f"congestion control {told['congestion']}{others};\n"
-        f"UDP streams ask for socket buffers of {told['udp_buffer_asked']} B; "
-        f"medians of {told['rounds']} rounds of {told['seconds']} s\n{tools}\n"
+        f"{facts['at']}, Linux {facts['kernel']}, {facts['cpu']}, load {facts['load_before']:.2f}\n"
+        f"client on CPU {facts['client_cpu']}, server on CPU {facts['server_cpu']}; "
+        f"congestion control {facts['congestion']}{note};\n"
+        f"UDP streams ask for socket buffers of {facts['udp_buffer_asked']} B; "
+        f"medians of {facts['rounds']} rounds of {facts['seconds']} s\n{tools}\n"
     )
 
 
@@ -232,11 +234,11 @@ def main() -> int:
 
 
 def compare(keys: list[str], setting: Setting, rounds: int, *, as_json: bool) -> int:
-    told = circumstances(setting, rounds)
+    facts = circumstances(setting, rounds)
     failed = False
     works = []
     if not as_json:
-        print(head(told), flush=True)
+        print(head(facts), flush=True)
     for work in WORKS:
         if work.key not in keys:
             continue
@@ -246,7 +248,7 @@ def compare(keys: list[str], setting: Setting, rounds: int, *, as_json: bool) ->
         if not as_json:
             print(work_text(work, rows), flush=True)
     if as_json:
-        print(json.dumps({**told, "works": works}, indent=1, ensure_ascii=False))
+        print(json.dumps({**facts, "works": works}, indent=1, ensure_ascii=False))
     return 1 if failed else 0
 
 

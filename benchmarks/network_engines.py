@@ -135,15 +135,15 @@ def rail_generator(rate: int) -> Contender:
 
 def values(output: str) -> dict[str, float]:
     """Numbers of a line of name=value; what has no number is left out."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for word in output.split():
         name, equals, value = word.partition("=")
         if equals:
             try:
-                found[name] = float(value)
+                numbers[name] = float(value)
             except ValueError:
                 continue
-    return found
+    return numbers
 
 
 def _sink(setting: Setting, ports: list[int], *, gro: bool = False) -> list[str]:
@@ -159,8 +159,8 @@ def _received(sink: dict[str, float], sent: float, *, bits: bool = False) -> Rea
 
 def probe_tcp_stream(message: int) -> Contender:
     def read(_: Ended, server: Ended) -> Reading:
-        got = values(server.output)
-        return Reading(got["received_bytes"] * 8 / got["seconds"], got["received_bytes"])
+        fields = values(server.output)
+        return Reading(fields["received_bytes"] * 8 / fields["seconds"], fields["received_bytes"])
 
     def job(setting: Setting, ports: list[int]) -> Job:
         rest = [str(ports[0]), str(message)]
@@ -186,8 +186,8 @@ def probe_udp_stream(name: str, *, batch: int = 1, segments: int = 0) -> Contend
 
 def probe_round_trip(protocol: Literal["tcp", "udp"], poll: Poll) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        return Reading(got["round_trip"], got["round_trips"])
+        fields = values(client.output)
+        return Reading(fields["round_trip"], fields["round_trips"])
 
     def job(setting: Setting, ports: list[int]) -> Job:
         rest = [str(ports[0]), str(SMALL)]

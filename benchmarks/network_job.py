@@ -79,19 +79,19 @@ def measure(contender: Contender, setting: Setting) -> Measured:
     with Program(job.server, server_cpu) as server:
         server.ready(*job.ready)
         with Program(job.client, client_cpu) as client:
-            done = client.wait(setting.whole_seconds * 3 + 15)
-        if done.code != 0:
-            raise RunError(f"{' '.join(job.client)}: {complaint(done)}")
+            outcome = client.wait(setting.whole_seconds * 3 + 15)
+        if outcome.code != 0:
+            raise RunError(f"{' '.join(job.client)}: {complaint(outcome)}")
         served = server.wait(5) if job.server_ends else server.stop()
     try:
-        reading = job.read(done, served)
+        reading = job.read(outcome, served)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise RunError(
-            f"{' '.join(job.client)}: its output has no result ({error!r}): {complaint(done)}"
+            f"{' '.join(job.client)}: its output has no result ({error!r}): {complaint(outcome)}"
         ) from error
     if not (math.isfinite(reading.value) and reading.value > 0 and reading.amount > 0):
         raise RunError(f"{' '.join(job.client)}: no number: {reading}")
     if reading.lost is not None and not 0 <= reading.lost <= 1:
         raise RunError(f"{' '.join(job.client)}: more came than was sent: {reading}")
     server_seconds = served.cpu if reading.server_cpu is None else reading.server_cpu
-    return Measured(reading, done.cpu, server_seconds)
+    return Measured(reading, outcome.cpu, server_seconds)

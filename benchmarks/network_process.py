@@ -115,19 +115,19 @@ class Program:
 def complaint(ended: Ended) -> str:
     """The last lines a program left, in one."""
     lines = [line.strip() for line in (ended.errors + "\n" + ended.output).splitlines()]
-    said = " | ".join([line for line in lines if line][-3:])[:400]
-    return f"exit code {ended.code}: {said or 'it said nothing'}"
+    tail = " | ".join([line for line in lines if line][-3:])[:400]
+    return f"exit code {ended.code}: {tail or 'it said nothing'}"
 
 
 def free_ports(count: int) -> list[int]:
     """Ports that were free for TCP and UDP a moment ago."""
     ports: list[int] = []
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         while len(ports) < count:
-            stream = held.enter_context(socket.socket())
+            stream = stack.enter_context(socket.socket())
             stream.bind(("127.0.0.1", 0))
             port = stream.getsockname()[1]
-            datagrams = held.enter_context(socket.socket(type=socket.SOCK_DGRAM))
+            datagrams = stack.enter_context(socket.socket(type=socket.SOCK_DGRAM))
             with contextlib.suppress(OSError):
                 datagrams.bind(("127.0.0.1", port))
                 ports.append(port)

@@ -13,10 +13,10 @@ from benchmarks.network_job import CONGESTION, HOST, SMALL, Contender, Job, Read
 from benchmarks.network_process import Ended
 from benchmarks.network_tools import (
     NETPIPE_TRIALS,
-    found,
     netperf_job,
     netpipe_job,
     netpipe_result,
+    parse_number,
     qperf_job,
 )
 
@@ -26,16 +26,16 @@ Protocol = Literal["tcp", "udp"]
 def sockperf(protocol: Protocol, poll: Poll) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
         # All it did, the 0.4 s of warm-up included, for its CPU seconds are of all too.
-        trips = found(r"\[Total Run\].*ReceivedMessages=(\d+)", client.output)
+        trips = parse_number(r"\[Total Run\].*ReceivedMessages=(\d+)", client.output)
         # Half of it without --full-rtt.
-        return Reading(found(r"Round trip is ([\d.]+) usec", client.output) * 1e-6, trips)
+        return Reading(parse_number(r"Round trip is ([\d.]+) usec", client.output) * 1e-6, trips)
 
     def job(setting: Setting, ports: list[int]) -> Job:
-        both = ["-i", HOST, "-p", str(ports[0]), *(["--tcp"] if protocol == "tcp" else [])]
-        both += ["--nonblocked"] if poll == "busy" else []
-        client = ["sockperf", "ping-pong", *both, "-m", str(SMALL), "--full-rtt"]
+        common = ["-i", HOST, "-p", str(ports[0]), *(["--tcp"] if protocol == "tcp" else [])]
+        common += ["--nonblocked"] if poll == "busy" else []
+        client = ["sockperf", "ping-pong", *common, "-m", str(SMALL), "--full-rtt"]
         client += ["-t", str(setting.whole_seconds)]
-        return Job(["sockperf", "server", *both], client, (protocol, ports[0]), read)
+        return Job(["sockperf", "server", *common], client, (protocol, ports[0]), read)
 
     return Contender("sockperf", "tool", job, ("sockperf",))
 
@@ -44,7 +44,7 @@ def qperf(protocol: Protocol) -> Contender:
     def job(setting: Setting, ports: list[int]) -> Job:
         def read(client: Ended, _: Ended) -> Reading:
             # Its latency is half a round trip.
-            round_trip = 2 * found(r"latency += +([\d.]+) ns", client.output) * 1e-9
+            round_trip = 2 * parse_number(r"latency += +([\d.]+) ns", client.output) * 1e-9
             return Reading(round_trip, setting.whole_seconds / round_trip)
 
         return qperf_job(setting, ports, ["-m", str(SMALL)], f"{protocol}_lat", read)
@@ -69,14 +69,14 @@ def netpipe() -> Contender:
 
 def netperf(protocol: Protocol) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        trips = got["TRANSACTION_RATE"] * got["ELAPSED_TIME"]
-        return Reading(got["RT_LATENCY"] * 1e-6, trips)
+        fields = values(client.output)
+        trips = fields["TRANSACTION_RATE"] * fields["ELAPSED_TIME"]
+        return Reading(fields["RT_LATENCY"] * 1e-6, trips)
 
     def job(setting: Setting, ports: list[int]) -> Job:
         options = ["-r", f"{SMALL},{SMALL}"]
         options += ["-D", "-K", CONGESTION] if protocol == "tcp" else []
-        wanted = "RT_LATENCY,TRANSACTION_RATE,ELAPSED_TIME"
-        return netperf_job(setting, ports, f"{protocol.upper()}_RR", options, wanted, read)
+        selectors = "RT_LATENCY,TRANSACTION_RATE,ELAPSED_TIME"
+        return netperf_job(setting, ports, f"{protocol.upper()}_RR", options, selectors, read)
 
     return Contender("netperf", "tool", job, ("netperf", "netserver"))

@@ -26,12 +26,12 @@ class Row:
     def median(self) -> float | None:
         if not self.measured:
             return None
-        return statistics.median(each.reading.value for each in self.measured)
+        return statistics.median(measurement.reading.value for measurement in self.measured)
 
     @property
     def loss(self) -> float | None:
-        known = [each.reading.lost for each in self.measured]
-        lost = [each for each in known if each is not None]
+        losses = [measurement.reading.lost for measurement in self.measured]
+        lost = [loss for loss in losses if loss is not None]
         return statistics.median(lost) if lost else None
 
     def cpu(self, side: Literal["client", "server"], divisor: float) -> float | None:
@@ -39,10 +39,10 @@ class Row:
         if not self.measured:
             return None
         return statistics.median(
-            (each.client_cpu if side == "client" else each.server_cpu)
-            / each.reading.amount
+            (measurement.client_cpu if side == "client" else measurement.server_cpu)
+            / measurement.reading.amount
             * divisor
-            for each in self.measured
+            for measurement in self.measured
         )
 
 
@@ -50,7 +50,7 @@ class Row:
 class Judged:
     """Ours beside the others."""
 
-    ours: float | None
+    rail: float | None
     best_name: str | None
     best_ratio: float | None  # ours / the best tool's
     met: bool | None
@@ -62,23 +62,23 @@ def judge(work: Work, rows: list[Row]) -> Judged:
     best = None
     if tools:
         best = (max if work.higher else min)(tools, key=lambda row: row.median or 0.0)
-    ours = rows[0].median
-    if ours is None:
+    rail = rows[0].median
+    if rail is None:
         return Judged(None, best.contender.name if best else None, None, None)
     middle = best.median if best else None
     losses = {row.contender.name: row.loss for row in rows[1:]}
     met = None
     if work.target:
-        met = work.target.met(View(ours, rows[0].loss, middle, by_name, losses))
+        met = work.target.met(View(rail, rows[0].loss, middle, by_name, losses))
     name = best.contender.name if best else None
-    return Judged(ours, name, ours / middle if middle else None, met)
+    return Judged(rail, name, rail / middle if middle else None, met)
 
 
 def unsteadiness(rows: list[Row]) -> float:
     """Most over least of the probe, which does the same each time; 1 where there is no probe."""
     for row in rows:
         if row.contender.kind == "probe" and row.measured:
-            numbers = [each.reading.value for each in row.measured]
+            numbers = [measurement.reading.value for measurement in row.measured]
             return max(numbers) / min(numbers)
     return 1.0
 
@@ -92,9 +92,9 @@ def work_text(work: Work, rows: list[Row]) -> str:
         f"  {'':<14} {'median':>9} {'least':>9} {'most':>9} {'ours/it':>8} {'lost %':>8} "
         f"{'client s/' + per:>16} {'server s/' + per:>16}  n"
     )
-    ours = rows[0].median
+    rail = rows[0].median
     for row in rows:
-        lines.extend(_row_lines(row, ours, scale, 1e6 if work.unit == "s" else 1e9))
+        lines.extend(_row_lines(row, rail, scale, 1e6 if work.unit == "s" else 1e9))
     lines.append(_verdict(work, judge(work, rows)))
     unsteady = unsteadiness(rows)
     if unsteady > STEADY:
@@ -105,15 +105,15 @@ def work_text(work: Work, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row_lines(row: Row, ours: float | None, scale: float, divisor: float) -> list[str]:
+def _row_lines(row: Row, rail: float | None, scale: float, divisor: float) -> list[str]:
     name = f"  {row.contender.name:<14}"
     if row.missing:
         return [f"{name} missing: {row.missing}"]
     errors = [f"{name} failed: {error}" for error in row.errors]
     if row.median is None:
         return errors
-    numbers = [each.reading.value / scale for each in row.measured]
-    ratio = "" if ours is None or row.contender.kind == "ours" else f"{ours / row.median:.3f}"
+    numbers = [measurement.reading.value / scale for measurement in row.measured]
+    ratio = "" if rail is None or row.contender.kind == "ours" else f"{rail / row.median:.3f}"
     loss = "" if row.loss is None else f"{row.loss * 100:.3f}"
     client, server = row.cpu("client", divisor), row.cpu("server", divisor)
     return [
@@ -124,13 +124,13 @@ def _row_lines(row: Row, ours: float | None, scale: float, divisor: float) -> li
 
 
 def _verdict(work: Work, judged: Judged) -> str:
-    said = []
+    parts = []
     if judged.best_ratio is not None:
-        said.append(f"ours / the best tool ({judged.best_name}): {judged.best_ratio:.3f}")
+        parts.append(f"ours / the best tool ({judged.best_name}): {judged.best_ratio:.3f}")
     if work.target:
         met = {True: "met", False: "NOT MET", None: "cannot be told in this run"}[judged.met]
-        said.append(f"target: {work.target.text}: {met}")
-    return "  " + ("; ".join(said) or "no target")
+        parts.append(f"target: {work.target.text}: {met}")
+    return "  " + ("; ".join(parts) or "no target")
 
 
 def work_json(work: Work, rows: list[Row]) -> dict[str, Any]:
@@ -155,11 +155,11 @@ def work_json(work: Work, rows: list[Row]) -> dict[str, Any]:
                 "missing": row.missing or None,
                 "errors": row.errors,
                 "median": row.median,
-                "ours_to_it": judged.ours / row.median if judged.ours and row.median else None,
+                "ours_to_it": judged.rail / row.median if judged.rail and row.median else None,
                 "lost": row.loss,
                 "client_cpu": row.cpu("client", divisor),
                 "server_cpu": row.cpu("server", divisor),
-                "measured": [asdict(each) for each in row.measured],
+                "measured": [asdict(measurement) for measurement in row.measured],
             }
             for row in rows
         ],

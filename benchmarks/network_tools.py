@@ -15,7 +15,7 @@ from benchmarks.network_job import CONGESTION, DATAGRAM, HOST, Contender, Job, R
 from benchmarks.network_process import Ended, RunError
 
 
-def found(pattern: str, text: str) -> float:
+def parse_number(pattern: str, text: str) -> float:
     """The number that a pattern's group finds."""
     match = re.search(pattern, text)
     if match is None:
@@ -50,9 +50,9 @@ def _iperf3(setting: Setting, ports: list[int], options: list[str], read: Any) -
 
 def iperf3_tcp(message: int) -> Contender:
     def read(client: Ended, server: Ended) -> Reading:
-        done = _iperf3_document(client)["end"]
-        if done["sender_tcp_congestion"] != CONGESTION:
-            raise RunError(f"iperf3 ran with {done['sender_tcp_congestion']}")
+        end = _iperf3_document(client)["end"]
+        if end["sender_tcp_congestion"] != CONGESTION:
+            raise RunError(f"iperf3 ran with {end['sender_tcp_congestion']}")
         received = _iperf3_document(server)["end"]["sum_received"]
         return Reading(received["bits_per_second"], received["bytes"])
 
@@ -83,9 +83,9 @@ def iperf3_udp(*, rate: int = 0, gsro: bool = False) -> Contender:
 
 def _iperf(setting: Setting, ports: list[int], options: list[str], read: Any, *, udp: bool) -> Job:
     # It ends neither after -1 nor after -P 1 in time, so it is stopped.
-    both = ["-p", str(ports[0]), "-y", "C", "-e", *(["-u"] if udp else [])]
-    server = ["iperf", "-s", "-B", HOST, *both]
-    client = ["iperf", "-c", HOST, *both, "-t", f"{setting.seconds}", *options]
+    common = ["-p", str(ports[0]), "-y", "C", "-e", *(["-u"] if udp else [])]
+    server = ["iperf", "-s", "-B", HOST, *common]
+    client = ["iperf", "-c", HOST, *common, "-t", f"{setting.seconds}", *options]
     if udp:
         server += ["-l", str(DATAGRAM), "-w", str(setting.buffer)]
     return Job(server, client, ("udp" if udp else "tcp", ports[0]), read)
@@ -113,8 +113,8 @@ def iperf_udp(*, rate: int = 0) -> Contender:
         row = _iperf_row(server)
         # The client's first row is of what it sent; one that follows repeats the server's. It has
         # been seen to be short, by less than the server's highest number tells.
-        told = float(client.output.splitlines()[0].split(",")[7])
-        sent = max(told, float(row[11]) * DATAGRAM)
+        client_bytes = float(client.output.splitlines()[0].split(",")[7])
+        sent = max(client_bytes, float(row[11]) * DATAGRAM)
         return _rate(float(row[7]), sent, float(row[8]), bits=rate > 0)
 
     def job(setting: Setting, ports: list[int]) -> Job:
@@ -139,8 +139,8 @@ def _nuttcp(setting: Setting, ports: list[int], options: list[str], read: Any) -
 
 def nuttcp_tcp(message: int) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        return Reading(got["rate_Mbps"] * 1e6, got["megabytes"] * 2**20)
+        fields = values(client.output)
+        return Reading(fields["rate_Mbps"] * 1e6, fields["megabytes"] * 2**20)
 
     def job(setting: Setting, ports: list[int]) -> Job:
         return _nuttcp(setting, ports, [f"-l{message}"], read)
@@ -150,10 +150,10 @@ def nuttcp_tcp(message: int) -> Contender:
 
 def nuttcp_udp(*, rate: int = 0) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        received = got["megabytes"] * 2**20
-        sent = got["pkt"] * DATAGRAM
-        return _rate(received, max(sent, received), got["rate_Mbps"] * 1e6, bits=rate > 0)
+        fields = values(client.output)
+        received = fields["megabytes"] * 2**20
+        sent = fields["pkt"] * DATAGRAM
+        return _rate(received, max(sent, received), fields["rate_Mbps"] * 1e6, bits=rate > 0)
 
     def job(setting: Setting, ports: list[int]) -> Job:
         speed = f"-R{rate // 1_000_000}m" if rate else "-Ru"
@@ -179,7 +179,7 @@ def qperf_job(setting: Setting, ports: list[int], options: list[str], test: str,
 def qperf_tcp(message: int) -> Contender:
     def job(setting: Setting, ports: list[int]) -> Job:
         def read(client: Ended, _: Ended) -> Reading:
-            rate = found(r"\bbw += +(\d+) bits/sec", client.output)
+            rate = parse_number(r"\bbw += +(\d+) bits/sec", client.output)
             return Reading(rate, rate / 8 * setting.whole_seconds)
 
         return qperf_job(setting, ports, ["-m", str(message)], "tcp_bw", read)
@@ -190,8 +190,8 @@ def qperf_tcp(message: int) -> Contender:
 def qperf_udp() -> Contender:
     def job(setting: Setting, ports: list[int]) -> Job:
         def read(client: Ended, _: Ended) -> Reading:
-            received = found(r"recv_bw += +(\d+) bits/sec", client.output)
-            sent = found(r"send_bw += +(\d+) bits/sec", client.output)
+            received = parse_number(r"recv_bw += +(\d+) bits/sec", client.output)
+            sent = parse_number(r"send_bw += +(\d+) bits/sec", client.output)
             bytes_received = received / 8 * setting.whole_seconds
             # Two rates and no counts: without loss they differ by a rounding, either way.
             lost = max(0.0, 1 - received / sent)
@@ -212,16 +212,16 @@ def sockperf_udp() -> Contender:
     """
 
     def read(client: Ended, server: Ended) -> Reading:
-        received = found(r"Total (\d+) messages received", server.output)
-        sent = found(r"Total of (\d+) messages sent", client.output)
-        seconds = found(r"messages sent in ([\d.]+) sec", client.output)
+        received = parse_number(r"Total (\d+) messages received", server.output)
+        sent = parse_number(r"Total of (\d+) messages sent", client.output)
+        seconds = parse_number(r"messages sent in ([\d.]+) sec", client.output)
         return Reading(received / seconds, received * DATAGRAM, 1 - received / sent)
 
     def job(setting: Setting, ports: list[int]) -> Job:
-        both = ["-i", HOST, "-p", str(ports[0]), "--buffer-size", str(setting.buffer)]
-        client = ["sockperf", "throughput", *both, "-m", str(DATAGRAM)]
+        common = ["-i", HOST, "-p", str(ports[0]), "--buffer-size", str(setting.buffer)]
+        client = ["sockperf", "throughput", *common, "-m", str(DATAGRAM)]
         client += ["-t", str(setting.whole_seconds), "--dontwarmup"]
-        return Job(["sockperf", "server", *both], client, ("udp", ports[0]), read)
+        return Job(["sockperf", "server", *common], client, ("udp", ports[0]), read)
 
     return Contender("sockperf", "tool", job, ("sockperf",))
 
@@ -231,15 +231,15 @@ def sockperf_udp() -> Contender:
 
 def netpipe_job(ports: list[int], size: int, options: list[str], read: Any) -> Job:
     # No option for congestion control: it takes the route's. NODELAY is always on.
-    both = ["NPtcp", "-P", str(ports[0]), "-l", str(size), "-u", str(size), "-p", "0", *options]
-    both += ["-o", "/dev/null"]
-    return Job(both, [*both, "-h", HOST], ("tcp", ports[0]), read, server_ends=True)
+    command = ["NPtcp", "-P", str(ports[0]), "-l", str(size), "-u", str(size), "-p", "0", *options]
+    command += ["-o", "/dev/null"]
+    return Job(command, [*command, "-h", HOST], ("tcp", ports[0]), read, server_ends=True)
 
 
 def netpipe_result(ended: Ended) -> tuple[float, float]:
     """How often a message went in one trial, and the seconds each took in the best of three."""
-    times = found(r"bytes +(\d+) times", ended.errors + ended.output)
-    return times, found(r" in +([\d.]+) usec", ended.errors + ended.output) * 1e-6
+    times = parse_number(r"bytes +(\d+) times", ended.errors + ended.output)
+    return times, parse_number(r" in +([\d.]+) usec", ended.errors + ended.output) * 1e-6
 
 
 NETPIPE_TRIALS = 3
@@ -264,13 +264,13 @@ def netpipe_tcp(message: int) -> Contender:
 
 
 def netperf_job(
-    setting: Setting, ports: list[int], test: str, options: list[str], wanted: str, read: Any
+    setting: Setting, ports: list[int], test: str, options: list[str], selectors: str, read: Any
 ) -> Job:
     # netserver undoes taskset's pinning, so -T pins both; -f: no child, whose CPU would be lost.
     server = ["netserver", "-D", "-f", "-4", "-L", HOST, "-p", str(ports[0])]
     pins = f"{setting.client_cpu},{setting.server_cpu}"
     client = ["netperf", "-4", "-H", HOST, "-p", str(ports[0]), "-T", pins, "-P", "0", "-f", "m"]
-    client += ["-t", test, "-l", str(setting.whole_seconds), "--", *options, "-k", wanted]
+    client += ["-t", test, "-l", str(setting.whole_seconds), "--", *options, "-k", selectors]
     return Job(server, client, ("tcp", ports[0]), read)
 
 
@@ -279,29 +279,29 @@ _NEEDS = ("netperf", "netserver")
 
 def netperf_tcp(message: int) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        return Reading(got["REMOTE_RECV_THROUGHPUT"] * 1e6, got["REMOTE_BYTES_RECVD"])
+        fields = values(client.output)
+        return Reading(fields["REMOTE_RECV_THROUGHPUT"] * 1e6, fields["REMOTE_BYTES_RECVD"])
 
     def job(setting: Setting, ports: list[int]) -> Job:
         options = ["-m", str(message), "-M", str(message), "-K", CONGESTION]
-        wanted = "REMOTE_RECV_THROUGHPUT,REMOTE_BYTES_RECVD"
-        return netperf_job(setting, ports, "TCP_STREAM", options, wanted, read)
+        selectors = "REMOTE_RECV_THROUGHPUT,REMOTE_BYTES_RECVD"
+        return netperf_job(setting, ports, "TCP_STREAM", options, selectors, read)
 
     return Contender("netperf", "tool", job, _NEEDS)
 
 
 def netperf_udp() -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        got = values(client.output)
-        received, sent = got["REMOTE_RECV_CALLS"], got["LOCAL_SEND_CALLS"]
-        rate = got["REMOTE_RECV_THROUGHPUT"] * 1e6 / 8 / DATAGRAM
+        fields = values(client.output)
+        received, sent = fields["REMOTE_RECV_CALLS"], fields["LOCAL_SEND_CALLS"]
+        rate = fields["REMOTE_RECV_THROUGHPUT"] * 1e6 / 8 / DATAGRAM
         return Reading(rate, received * DATAGRAM, 1 - received / sent)
 
     def job(setting: Setting, ports: list[int]) -> Job:
         size, buffer = str(DATAGRAM), str(setting.buffer)
         # -R 1: it refuses to send UDP at full speed where routing isn't allowed by hand.
         options = ["-m", size, "-M", size, "-s", buffer, "-S", buffer, "-R", "1"]
-        wanted = "REMOTE_RECV_THROUGHPUT,REMOTE_RECV_CALLS,LOCAL_SEND_CALLS"
-        return netperf_job(setting, ports, "UDP_STREAM", options, wanted, read)
+        selectors = "REMOTE_RECV_THROUGHPUT,REMOTE_RECV_CALLS,LOCAL_SEND_CALLS"
+        return netperf_job(setting, ports, "UDP_STREAM", options, selectors, read)
 
     return Contender("netperf", "tool", job, _NEEDS)

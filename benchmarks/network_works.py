@@ -43,7 +43,7 @@ KIB, MIB = 1024, 1024**2
 class View:
     """The medians a target is judged by; None where there is no number."""
 
-    ours: float
+    rail: float
     our_loss: float | None
     best: float | None  # of the tools, without the probe
     by_name: dict[str, float]
@@ -75,7 +75,7 @@ def _against_best(text: str, factor: float, *, higher: bool) -> Target:
     def met(view: View) -> bool | None:
         if view.best is None:
             return None
-        return view.ours >= factor * view.best if higher else view.ours <= factor * view.best
+        return view.rail >= factor * view.best if higher else view.rail <= factor * view.best
 
     return Target(text, met)
 
@@ -85,7 +85,7 @@ def _against(text: str, name: str, factor: float, *, higher: bool) -> Target:
         other = view.by_name.get(name)
         if other is None:
             return None
-        return view.ours >= factor * other if higher else view.ours <= factor * other
+        return view.rail >= factor * other if higher else view.rail <= factor * other
 
     return Target(text, met)
 
@@ -95,7 +95,7 @@ def _udp_target(text: str, name: str, factor: float, most_lost: float) -> Target
         other = view.by_name.get(name)
         if other is None or view.our_loss is None:
             return None
-        return view.ours >= factor * other and view.our_loss <= most_lost
+        return view.rail >= factor * other and view.our_loss <= most_lost
 
     return Target(text, met)
 
@@ -121,9 +121,9 @@ def _round_trip(
     key: str, protocol: round_trips.Protocol, poll: Poll, target: Target, *tools: Contender
 ) -> Work:
     how = "busy polling" if poll == "busy" else "blocking"
-    ours, probe = rail_round_trip(protocol, poll), probe_round_trip(protocol, poll)
+    rail, probe = rail_round_trip(protocol, poll), probe_round_trip(protocol, poll)
     title = f"{protocol.upper()} round trip, 64 B, {how}"
-    return Work(key, title, "s", (ours, *tools, probe), target)
+    return Work(key, title, "s", (rail, *tools, probe), target)
 
 
 WORKS = (
@@ -213,7 +213,7 @@ WORKS = (
         ),
         Target(
             "at least 99.5 % of the rate asked for",
-            lambda view: view.ours >= 0.995 * GENERATOR_RATE,
+            lambda view: view.rail >= 0.995 * GENERATOR_RATE,
         ),
     ),
 )

@@ -121,13 +121,13 @@ def main() -> None:
     arguments = parser.parse_args()
     print(f"{'runs':>7} {'railgauge ms/run':>17} {'bare loop ms/run':>17} {'ratio':>6}")
     for runs in arguments.runs:
-        ours: list[float] = []
+        rail: list[float] = []
         bare: list[float] = []
         for _ in range(arguments.repeats):
-            for figures, measure in ((ours, railgauge), (bare, bare_loop)):
+            for figures, measure in ((rail, railgauge), (bare, bare_loop)):
                 with tempfile.TemporaryDirectory() as folder:
                     figures.append(measure(Path(folder), runs) / runs * 1e3)
-        middle, beside = statistics.median(ours), statistics.median(bare)
+        middle, beside = statistics.median(rail), statistics.median(bare)
         print(f"{runs:>7} {middle:>17.2f} {beside:>17.2f} {middle / beside:>6.2f}", flush=True)
 
 

@@ -93,9 +93,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         for shape, spec in SHAPES.items():
             path = make(folder, folder / "page.db", spec)
-            taken = [measure(browser, path) for _ in range(arguments.repeats)]
+            trials = [measure(browser, path) for _ in range(arguments.repeats)]
             opened, ordered, filtered = (
-                statistics.median(each) for each in zip(*taken, strict=True)
+                statistics.median(times) for times in zip(*trials, strict=True)
             )
             size = path.stat().st_size / 1e6
             print(

@@ -55,9 +55,9 @@ def report(path: Path, folder: Path) -> tuple[float, float, int]:
     command = [sys.executable, "-m", "railgauge", "report", "--db", str(path)]
     command += ["--spec", str(folder / "spec.yaml"), "--out", str(folder / "out")]
     # Compiled modules are kept where railgauge is installed.
-    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    process = subprocess.Popen(command, env=kept, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(command)}: ended with status {status}")
@@ -84,10 +84,10 @@ def main() -> None:
             path = folder / "-".join(map(str, (*shape, "million.db")))
             run = build(path, cases=cases, replications=replications, metrics=metrics)
 
-            def read(path: Path = path, run: int = run, wanted: int = cases * replications) -> None:
+            def read(path: Path = path, run: int = run, count: int = cases * replications) -> None:
                 with Store.open(str(path), create=False) as store:
                     series = store.series([run], ["throughput"])
-                assert sum(len(each.values) for each in series) == wanted
+                assert sum(len(case_series.values) for case_series in series) == count
 
             seconds = median_seconds(read, arguments.repeats)
             runs = [report(path, folder) for _ in range(arguments.repeats)]

@@ -109,8 +109,8 @@ def begin(store: Store, loaded: LoadedPlan, test: ExpandedTest) -> int:
 
 def check_rounds(rounds: list[Round], hosts: int) -> None:
     assert len(rounds) == hosts - 1 + hosts % 2, len(rounds)
-    for each in rounds:
-        busy = [name for dispatch in each for name in dispatch.hosts]
+    for dispatches in rounds:
+        busy = [name for dispatch in dispatches for name in dispatch.hosts]
         assert len(busy) == len(set(busy))
 
 
@@ -170,9 +170,14 @@ def measure(hosts: int, deaths: int) -> None:
         setting = Setting(loaded.catalogue, str, sites, loaded.plan.concurrency, terms)
         execution = Execution(store, run, Silent(), setting)
         began, busy = time.perf_counter(), time.process_time()
-        totals = execution.run(rounds, extent(each for some in rounds for each in some))
+        totals = execution.run(
+            rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)
+        )
         measured = time.perf_counter() - began
-        each = 1e3 * measured / totals.planned, 1e3 * (time.process_time() - busy) / totals.planned
+        case_ms = (
+            1e3 * measured / totals.planned,
+            1e3 * (time.process_time() - busy) / totals.planned,
+        )
         assert set(execution.lost) == dead, execution.lost
         assert totals.measured + totals.failed + totals.missing == totals.planned == len(test.cases)
         check_stored(database, test, dead)
@@ -180,7 +185,8 @@ def measure(hosts: int, deaths: int) -> None:
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             f"{hosts:>6} {cases:>8,} {read:>7.2f} {scheduled:>9.2f} {len(rounds):>7} "
-            f"{recorded:>7.1f} {measured:>8.1f} {each[0]:>8.3f} {each[1]:>8.3f} {resident:>10.0f} "
+            f"{recorded:>7.1f} {measured:>8.1f} {case_ms[0]:>8.3f} {case_ms[1]:>8.3f}"
+            f" {resident:>10.0f} "
             f"{totals.failed:>7} {totals.missing:>8}",
             flush=True,
         )

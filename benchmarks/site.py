@@ -99,10 +99,10 @@ def add_values(connection: sqlite3.Connection, run: int, night: int, cases: int)
         values = (
             np.array(LEVELS) * level * np.exp(0.005 * random.standard_normal((REPLICATIONS, 3)))
         )
-        status = ["suspect" if random.random() < 0.002 else "ok" for _ in range(REPLICATIONS)]
+        statuses = ["suspect" if random.random() < 0.002 else "ok" for _ in range(REPLICATIONS)]
         connection.executemany(
             "INSERT INTO replication (run_case_id, number, status) VALUES (?, ?, ?)",
-            [(run_case, number, one) for number, one in enumerate(status, 1)],
+            [(run_case, number, status) for number, status in enumerate(statuses, 1)],
         )
         connection.executemany(
             "INSERT INTO value (run_case_id, metric_id, number, value) VALUES (?, ?, ?, ?)",
@@ -119,9 +119,9 @@ def build_site(path: Path, out: Path) -> tuple[float, float]:
     command = [sys.executable, "-m", "railgauge", "site", "--db", str(path), "--out", str(out)]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, check=True)
-    taken, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return taken, cpu
+    return wall, cpu
 
 
 def main() -> None:
@@ -148,8 +148,8 @@ def main() -> None:
         first, cpu = build_site(path, out)
         size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
         print(f"first build: {first:.1f} s ({cpu:.1f} s of CPU), {size / 1e6:.0f} MB", flush=True)
-        taken = [build_site(path, out) for _ in range(arguments.repeats)]
-        again, cpu = (statistics.median(each) for each in zip(*taken, strict=True))
+        trials = [build_site(path, out) for _ in range(arguments.repeats)]
+        again, cpu = (statistics.median(times) for times in zip(*trials, strict=True))
         print(f"nothing changed: {again:.2f} s ({cpu:.2f} s of CPU)", flush=True)
         add_nights(path, have, 1, arguments.cases)
         more, cpu = build_site(path, out)

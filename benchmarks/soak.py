@@ -44,7 +44,7 @@ class Trial:
     load: float
     lost: float
     slowdown: float
-    others: float
+    other_load: float
     steal: float
 
     @property
@@ -75,14 +75,14 @@ def line_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
-def tell(process: subprocess.Popen[str], line: str) -> None:
+def send_line(process: subprocess.Popen[str], line: str) -> None:
     """Give it a line."""
     assert process.stdin
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
-def heard(soak: subprocess.Popen[str], wanted: str) -> dict[str, Any]:
+def next_event(soak: subprocess.Popen[str], kind: str) -> dict[str, Any]:
     """Return the next event of that kind."""
     while line := line_of(soak):
         event: dict[str, Any] = json.loads(line)
@@ -90,7 +90,7 @@ def heard(soak: subprocess.Popen[str], wanted: str) -> dict[str, Any]:
             raise BusyError(event["message"])
         if event["event"] == "error":
             raise SystemExit(f"rail-soak: {event['message']}")
-        if event["event"] == wanted:
+        if event["event"] == kind:
             return event
     raise SystemExit("rail-soak ended without a word")
 
@@ -110,28 +110,28 @@ def measure(folder: Path, cpu: int, share: float, options: argparse.Namespace) -
     soak = start(folder / "rail-soak", "--json", f"--marks={name}", allowed)
     burner = start(folder / "burner", cpu, share / 100, options.seconds)
     try:
-        heard(soak, "calibrated")
+        next_event(soak, "calibrated")
         mark(name, "begin")
-        tell(burner, "go")
+        send_line(burner, "go")
         burned, account = (float(word) for word in line_of(burner).split())
         mark(name, "end")
-        tell(soak, "finish")
-        load = heard(soak, "load")
+        send_line(soak, "finish")
+        load = next_event(soak, "load")
     finally:
         for process in (soak, burner):
             process.kill()
             process.communicate()
-    (seen,) = (each for each in load["cpus"] if each["cpu"] == cpu)
-    others = [each["load"] for each in load["cpus"] if each["cpu"] != cpu]
+    (cpu_entry,) = (entry for entry in load["cpus"] if entry["cpu"] == cpu)
+    other_loads = [entry["load"] for entry in load["cpus"] if entry["cpu"] != cpu]
     hundredth = load["elapsed"] / 100
     return Trial(
         burned / hundredth,
         account / hundredth,
-        seen["load"] * 100,
-        seen["lost"] * 100,
-        seen["slowdown"] * 100,
-        statistics.fmean(others) * 100 if others else 0.0,
-        seen["steal"] * 100,
+        cpu_entry["load"] * 100,
+        cpu_entry["lost"] * 100,
+        cpu_entry["slowdown"] * 100,
+        statistics.fmean(other_loads) * 100 if other_loads else 0.0,
+        cpu_entry["steal"] * 100,
     )
 
 
@@ -159,8 +159,8 @@ def main() -> int:
     cpus = sorted(os.sched_getaffinity(0))
     trials: dict[float, list[Trial]] = {share: [] for share in options.shares}
     print("   CPU  burned %  rusage %  load %  lost %  slowdown %  other CPUs %  steal %  error")
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
         build(folder)
         for number in range(options.rounds):
             for share in options.shares:
@@ -169,7 +169,7 @@ def main() -> int:
                 trials[share].append(trial)
                 print(
                     f"{cpu:6d} {trial.burned:9.2f} {trial.account:9.2f} {trial.load:7.2f}"
-                    f" {trial.lost:7.2f} {trial.slowdown:11.2f} {trial.others:13.2f}"
+                    f" {trial.lost:7.2f} {trial.slowdown:11.2f} {trial.other_load:13.2f}"
                     f" {trial.steal:8.2f} {trial.error:+6.2f}",
                     flush=True,
                 )

@@ -133,9 +133,9 @@ def read_runs(values: Values, cases: Sequence[Sequence[int]]) -> ReadRuns:
 def look(values: Values) -> Comparison:
     """Return the last run held against those before it: (runs, cases, replications)."""
     tonight = len(values) - 1
-    everything = [range(values.shape[1])] * len(values)
+    cases = [range(values.shape[1])] * len(values)
     baseline = Selection("baseline", tuple(range(tonight)))
-    return compare(read_runs(values, everything), baseline, Selection("tonight", (tonight,)))
+    return compare(read_runs(values, cases), baseline, Selection("tonight", (tonight,)))
 
 
 def second_look(values: Values, first: Comparison) -> Comparison:
@@ -147,8 +147,8 @@ def second_look(values: Values, first: Comparison) -> Comparison:
     tonight = len(values) - 2
     reading = read_runs(values, [*([range(values.shape[1])] * (tonight + 1)), again])
     baseline = first.selected[0]
-    both = compare(reading, baseline, Selection("both", (tonight, tonight + 1)))
-    return confirmed(first, compare_suspects(reading, baseline, tonight + 1), both)[0]
+    comparison = compare(reading, baseline, Selection("both", (tonight, tonight + 1)))
+    return confirmed(first, compare_suspects(reading, baseline, tonight + 1), comparison)[0]
 
 
 def simulate(setting: Setting, number: int) -> Night:
@@ -160,31 +160,31 @@ def simulate(setting: Setting, number: int) -> Night:
     values = np.exp(means[..., None] + noise)
     first = look(values[:-1])
     judged = [result.judged for result in first.results]
-    found = []
+    detections = []
     for fall in FALLS:
         fallen = values[:-1].copy()
         fallen[-1, 0] /= 1 - fall
         slower = look(fallen).of("slower")
-        found.append(any(result.case.key == f"{0:08x}" for result in slower))
+        detections.append(any(result.case.key == f"{0:08x}" for result in slower))
     return Night(
         bool(first.of("slower")),
         bool(first.of("slower") or first.of("faster")),
         bool(second_look(values, first).of("slower")),
-        *found,
+        *detections,
         covers=float(np.mean([pair.low <= 1 <= pair.high for pair in judged])),
     )
 
 
 def goals(setting: Setting) -> dict[str, tuple[str, float]]:
     """Return the goal of each figure that has one: `<=` or `>=`, and the limit in %."""
-    wanted = {}
+    limits = {}
     if setting.shape == "normal":
-        wanted["changes"] = "<=", MOST_FALSE
-        wanted["twenty"] = ">=", LEAST_TWENTY
-        wanted["covers"] = ">=", LEAST_COVERED
+        limits["changes"] = "<=", MOST_FALSE
+        limits["twenty"] = ">=", LEAST_TWENTY
+        limits["covers"] = ">=", LEAST_COVERED
     elif setting.baseline >= 3:
-        wanted["alarms"] = "<=", MOST_FALSE_OTHERS
-    return wanted
+        limits["alarms"] = "<=", MOST_FALSE_OTHERS
+    return limits
 
 
 def missed(figure: float, goal: tuple[str, float], times: int) -> bool:
@@ -206,9 +206,9 @@ def judge_all(settings: Iterable[Setting], times: int, processes: int) -> bool:
                 pool.map(simulate, [setting] * times, range(times), chunksize=times // 8 + 1)
             )
             figures = (100 * np.mean(np.array(nights, np.float64), axis=0)).tolist()
-            wanted, cells = goals(setting), []
+            limits, cells = goals(setting), []
             for name, figure in zip(Night._fields, figures, strict=True):
-                goal = wanted.get(name)
+                goal = limits.get(name)
                 fails = goal is not None and missed(figure, goal, times)
                 good &= not fails
                 text = f"{goal[0]}{goal[1]:.0f}{'!' if fails else ' '}" if goal else " " * 5
@@ -251,15 +251,15 @@ def search_one(name: str, shape: str, noise: float, number: int) -> tuple[bool, 
     place = int(random.integers(10, NIGHTS - 10))
     changed = flat.copy()
     changed[place:] *= 0.95 if number % 2 else 1.05
-    found = SEARCHES[name](changed)
-    return bool(SEARCHES[name](flat)), any(abs(point - place) <= 2 for point in found)
+    points = SEARCHES[name](changed)
+    return bool(SEARCHES[name](flat)), any(abs(point - place) <= 2 for point in points)
 
 
 def search_all(settings: Iterable[tuple[str, float]], names: Sequence[str], times: int) -> None:
     """Print, side by side, what each of `names` finds in the same histories."""
     print(f"{times} histories of {NIGHTS} nights of each, seed {SEED}: with a point though nothing")
     print("changed, and with one within two nights of a change of 5 %, in %")
-    heads = [f"{name} {what}" for name in names for what in ("false", "found")]
+    heads = [f"{name} {kind}" for name in names for kind in ("false", "found")]
     print(f"{'shape':12}{'noise':>6}" + "".join(f"{head:>17}" for head in heads))
     for shape, noise in settings:
         cells = []
@@ -271,14 +271,14 @@ def search_all(settings: Iterable[tuple[str, float]], names: Sequence[str], time
 
 def installed(modules: Iterable[str]) -> list[str]:
     """Return those that are there; on standard error, which aren't."""
-    there = []
+    available = []
     for module in modules:
         try:
             importlib.import_module(module)
-            there.append(module)
+            available.append(module)
         except ImportError:
             print(f"{module} is not installed: see docs/statistics.md", file=sys.stderr)
-    return there
+    return available
 
 
 def main() -> int:
@@ -292,14 +292,14 @@ def main() -> int:
     parser.add_argument("--histories", action="store_true", help="change points, alone")
     parser.add_argument("--peers", action="store_true", help="with --histories: others' too")
     parser.add_argument("--no-limits", action="store_true", help="exit status 0 in any case")
-    asked = parser.parse_args()
-    if asked.histories:
-        peers = installed(list(SEARCHES)[1:]) if asked.peers else []
-        search_all(product(asked.shapes, asked.noises), ["railgauge", *peers], asked.times)
+    args = parser.parse_args()
+    if args.histories:
+        peers = installed(list(SEARCHES)[1:]) if args.peers else []
+        search_all(product(args.shapes, args.noises), ["railgauge", *peers], args.times)
         return 0
-    settings = starmap(Setting, product(asked.shapes, asked.noises, asked.cases, asked.baselines))
-    good = judge_all(settings, asked.times, asked.processes)
-    return 0 if good or asked.no_limits else 1
+    settings = starmap(Setting, product(args.shapes, args.noises, args.cases, args.baselines))
+    good = judge_all(settings, args.times, args.processes)
+    return 0 if good or args.no_limits else 1
 
 
 if __name__ == "__main__":

@@ -95,9 +95,9 @@ def measure(folder: Path, names: tuple[str, str], test: tuple[str, ...], duratio
     assert server.stdout
     try:
         port = json.loads(server.stdout.readline())["port"]
-        given = ["--json", f"--port={port}", "--replications=1", f"--duration={duration}", *options]
+        flags = ["--json", f"--port={port}", "--replications=1", f"--duration={duration}", *options]
         client = subprocess.run(
-            ["ip", "netns", "exec", names[0], program, "client", RIGHT, *given],
+            ["ip", "netns", "exec", names[0], program, "client", RIGHT, *flags],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

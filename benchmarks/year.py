@@ -94,7 +94,7 @@ JOIN replication ON run_case_id = run_case.id CROSS JOIN year_log AS log
 WHERE run_case.run_id = :run ORDER BY replication.launch_id, log.id"""
 COUNTERS = """
 INSERT INTO {table} ({columns})
-SELECT log.id, {others} FROM log CROSS JOIN year_log CROSS JOIN year_{table} AS part
+SELECT log.id, {fields} FROM log CROSS JOIN year_log CROSS JOIN year_{table} AS part
 WHERE log.id > :last_log AND (log.host = 'gw') = (year_log.host = 'gw')
     AND part.log_id = year_log.id ORDER BY log.id"""
 
@@ -188,8 +188,8 @@ class Year:
     @staticmethod
     def _counters(table: Table) -> str:
         names = [f'"{column.name}"' for column in table.columns]
-        others = ", ".join(f"part.{name}" for name in names[1:])
-        return COUNTERS.format(table=table.name, columns=", ".join(names), others=others)
+        fields = ", ".join(f"part.{name}" for name in names[1:])
+        return COUNTERS.format(table=table.name, columns=", ".join(names), fields=fields)
 
 
 def size(store: Store) -> int:
@@ -206,12 +206,12 @@ def run(*arguments: object) -> tuple[float, float]:
     """Return the wall and the CPU time of the command, in seconds."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     words = [sys.executable, "-m", "railgauge", *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    taken, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    completed = subprocess.run(words, capture_output=True, text=True)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     # A comparison's 1 says that something is slower.
-    if done.returncode not in (0, 1):
-        sys.exit(f"{' '.join(words)}: {done.stderr}")
-    return taken, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if completed.returncode not in (0, 1):
+        sys.exit(f"{' '.join(words)}: {completed.stderr}")
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measure(where: str, folder: Path, options: argparse.Namespace) -> None:
@@ -227,12 +227,17 @@ def measure(where: str, folder: Path, options: argparse.Namespace) -> None:
         store.set_baseline("nightly", runs[:BASELINE_RUNS])
         after = size(store)
     replications = options.cases * options.replications
-    each = (before - empty) / max(1, unlogged * replications)
-    logs = (after - before) / (options.logged * replications) - each if options.logged else 0
+    replication_bytes = (before - empty) / max(1, unlogged * replications)
+    logs = (
+        (after - before) / (options.logged * replications) - replication_bytes
+        if options.logged
+        else 0
+    )
     print(
         f"{where.partition(':')[0] if '://' in where else 'sqlite'}: {options.nights} nights of"
         f" {options.cases:,} cases of {options.replications}: {after / 1e9:.2f} GB (goal"
-        f" {MOST_BYTES / 1e9:.0f}), {each:.0f} B a replication, {logs:,.0f} B its logs;"
+        f" {MOST_BYTES / 1e9:.0f}), {replication_bytes:.0f} B a replication,"
+        f" {logs:,.0f} B its logs;"
         f" made in {time.perf_counter() - began:.0f} s",
         flush=True,
     )
@@ -254,8 +259,8 @@ def measure(where: str, folder: Path, options: argparse.Namespace) -> None:
         show(name, [run(*words[name], "--db", where) for _ in range(repeats)])
 
 
-def show(name: str, taken: list[tuple[float, float]]) -> None:
-    wall, cpu = (statistics.median(column) for column in zip(*taken, strict=True))
+def show(name: str, trials: list[tuple[float, float]]) -> None:
+    wall, cpu = (statistics.median(column) for column in zip(*trials, strict=True))
     goal = f"{GOALS[name]:.1f}" if name in GOALS else ""
     print(f"{name:<20}{goal:>8}{wall:>8.2f}{cpu:>8.2f}", flush=True)
 

@@ -89,12 +89,12 @@ def only_soaker() -> Iterator[None]:
         yield
 
 
-def _require(condition: object, what: str) -> None:
+def _require(condition: object, requirement: str) -> None:
     if condition:
         return
     if os.environ.get("CI"):
-        pytest.fail(f"CI must have {what}")
-    pytest.skip(f"needs {what}")
+        pytest.fail(f"CI must have {requirement}")
+    pytest.skip(f"needs {requirement}")
 
 
 @pytest.fixture(scope="session")

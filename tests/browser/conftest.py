@@ -93,16 +93,16 @@ def reader(chromium: Browser, readers: dict[str, Tab]) -> Iterator[Callable[...,
         return readers[name]
 
     yield share
-    complaints = [line for tab in readers.values() for line in tab.said]
+    complaints = [line for tab in readers.values() for line in tab.messages]
     for tab in readers.values():
-        tab.said.clear()
+        tab.messages.clear()
     assert complaints == []
 
 
 @pytest.fixture
 def tab(chromium: Browser) -> Iterator[Tab]:
     """A new tab in light colours, which may not have complained at the end."""
-    made = _open_tab(chromium)
-    yield made
-    made.page.context.close()
-    assert made.said == []
+    new_tab = _open_tab(chromium)
+    yield new_tab
+    new_tab.page.context.close()
+    assert new_tab.messages == []

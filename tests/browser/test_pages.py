@@ -91,9 +91,9 @@ def test_names_with_markup_show_as_text_and_run_nothing(tab: Tab, pages: dict[st
         assert page.evaluate("window.hostile") is None, kind
     page = tab.open(pages["report"])
     links = table(page, "By link <b onclick='x'>")
-    shown = links.inner_text()
+    text = links.inner_text()
     for name in HOSTILE:
-        assert name in shown
+        assert name in text
     assert page.title() == r"Links <script>window.hostile=4</script> & \u202e more"
 
 
@@ -165,13 +165,13 @@ def test_a_case_is_found_on_a_sites_first_page_and_its_runs_sort_by_verdict(
         "The same": {"same"},
         "Not enough data": {"not enough data"},
     }
-    seen = 0
+    row_count = 0
     for title, verdicts in groups.items():
         if (cases := table(page, title)).count():
             assert set(column(cases, 2)) <= verdicts
             sort_by(cases, "Replications")
-            seen += len(column(cases, 2))
-    assert seen >= 15
+            row_count += len(column(cases, 2))
+    assert row_count >= 15
     page = tab.open(pages["site"])
     for summary in page.locator("section > details > summary").all():
         summary.click()
@@ -315,8 +315,8 @@ def test_a_page_is_whole_in_itself_and_for_everybody_in_both_themes(
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         tab.picture(f"{kind}-{scheme}")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
-        found = Axe().run(page, FIRST_ROWS, {"resultTypes": ["violations"], **rules})
-        assert not found.violations_count, found.generate_report()
+        results = Axe().run(page, FIRST_ROWS, {"resultTypes": ["violations"], **rules})
+        assert not results.violations_count, results.generate_report()
 
 
 def test_no_script_but_the_pages_own_could_run(tab: Tab, report: Path, tmp_path: Path) -> None:
@@ -330,9 +330,9 @@ def test_no_script_but_the_pages_own_could_run(tab: Tab, report: Path, tmp_path:
     assert page.evaluate("window.hostile") is None
     colour = page.locator("main > b").evaluate("one => getComputedStyle(one).color")
     assert colour != "rgb(255, 0, 0)"
-    assert len(tab.said) >= 2, "the browser says what it refused"
-    assert all("Content Security Policy" in said for said in tab.said)
-    tab.said.clear()
+    assert len(tab.messages) >= 2, "the browser says what it refused"
+    assert all("Content Security Policy" in message for message in tab.messages)
+    tab.messages.clear()
 
 
 def test_a_cases_nights_are_pointed_at_by_key_and_zoomed_by_mouse(
@@ -340,13 +340,15 @@ def test_a_cases_nights_are_pointed_at_by_key_and_zoomed_by_mouse(
 ) -> None:
     page = tab.open(pages["site-case"])
     tab.picture("site-case-drawn")
-    figure, said = page.locator("svg.history").first, page.locator(".said").first
+    figure, status = page.locator("svg.history").first, page.locator(".said").first
     assert figure.locator("circle.dot").count() == 2
     figure.focus()
-    expect(said).to_contain_text("Run 3,")
+    expect(status).to_contain_text("Run 3,")
     page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text("Run 2,")
-    expect(said).to_contain_text("95 % interval" if "95 %" in said.inner_text() else "replications")
+    expect(status).to_contain_text("Run 2,")
+    expect(status).to_contain_text(
+        "95 % interval" if "95 %" in status.inner_text() else "replications"
+    )
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run 2 of night")
 
@@ -383,9 +385,9 @@ def test_any_two_runs_stand_side_by_side(tab: Tab, pages: dict[str, Path]) -> No
     page.get_by_label("First run").select_option("3")
     expect(table(page, "Run 3 and run 3, what is apart first")).to_be_visible()
     intervals = table(page, "Run 3 and run 3, what is apart first").locator("tbody td:last-child")
-    shown = set(intervals.all_text_contents())
-    assert shown
-    assert shown <= {"overlap", "–"}
+    texts = set(intervals.all_text_contents())
+    assert texts
+    assert texts <= {"overlap", "–"}
     page.get_by_label("First run").select_option("1")
     expect(page.get_by_text("These runs have no case in common.")).to_be_visible()
 
@@ -402,7 +404,7 @@ def test_a_page_that_loads_data_runs_no_script_that_was_put_into_it(
     page.goto(path.as_uri(), wait_until="load")
     expect(page.locator("svg.history").first).to_be_visible()
     assert page.evaluate("window.hostile") is None
-    assert tab.said, "the browser says what it refused"
-    tab.said.clear()
+    assert tab.messages, "the browser says what it refused"
+    tab.messages.clear()
     path.unlink()
     other.unlink()

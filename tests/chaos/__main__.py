@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.chaos import databases, inputs, jobs, kills, others, remote
+from tests.chaos import databases, inputs, interference, jobs, kills, remote
 from tests.chaos.campaign import Campaign
 from tests.chaos.measuring import become_subreaper
 from tests.support import command_line
@@ -25,7 +25,7 @@ DISASTERS = (
     *kills.DISASTERS,
     *databases.DISASTERS,
     *inputs.DISASTERS,
-    *others.DISASTERS,
+    *interference.DISASTERS,
     *remote.DISASTERS,
     *jobs.DISASTERS,
 )

@@ -70,7 +70,7 @@ class Score:
 
     strikes: int = 0
     seconds: float = 0.0
-    found: Counter[str] = field(default_factory=Counter)
+    findings: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Campaign:
         score.seconds += time.monotonic() - began
         for finding in findings:
             assert finding.kind in KINDS, finding
-            score.found[finding.kind] += 1
+            score.findings[finding.kind] += 1
             again = f"--seed {self.seed} --only {disaster.name} --strike {number}"
             self.say(f"{finding.kind}: {finding.sentence} ({again}; {folder})")
 
@@ -128,9 +128,9 @@ class Campaign:
         heads = "".join(f"{kind:>16}" for kind in KINDS)
         lines = [f"{'':{width}}{'strikes':>9}{'seconds':>9}{heads}"]
         for name, score in sorted(self.scores.items()):
-            counts = "".join(f"{score.found[kind]:16}" for kind in KINDS)
+            counts = "".join(f"{score.findings[kind]:16}" for kind in KINDS)
             lines.append(f"{name:{width}}{score.strikes:9}{score.seconds:9.0f}{counts}")
-        total = sum((score.found for score in self.scores.values()), Counter[str]())
+        total = sum((score.findings for score in self.scores.values()), Counter[str]())
         strikes = sum(score.strikes for score in self.scores.values())
         seconds = sum(score.seconds for score in self.scores.values())
         counts = "".join(f"{total[kind]:16}" for kind in KINDS)
@@ -141,4 +141,4 @@ class Campaign:
     @property
     def is_clean(self) -> bool:
         """Whether nothing was found."""
-        return not any(score.found for score in self.scores.values())
+        return not any(score.findings for score in self.scores.values())

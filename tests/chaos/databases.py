@@ -133,7 +133,7 @@ def flip(place: Place) -> list[Finding]:
     A bit anywhere, a bit in a page's header, or a page of noise.
     """
     whole = place.lab("two runs", lambda closing: _two_runs(place.folder.parent))
-    wanted = place.lab("wanted", lambda _: {c: _read(place, whole, c) for c in COMMANDS})
+    expected = place.lab("wanted", lambda _: {c: _read(place, whole, c) for c in COMMANDS})
     findings: list[Finding] = []
     for number, command in enumerate(COMMANDS):
         changed = bytearray(whole)
@@ -145,10 +145,10 @@ def flip(place: Place) -> list[Finding]:
             changed[byte] ^= 1 << place.chance.randrange(8)
         outcome, numbers = _read(place, bytes(changed), command)
         findings += outcome.findings(" ".join(command))
-        if outcome.code == 0 and numbers != wanted[command][1]:
-            kept = place.folder / f"damaged-{number}.db"
-            kept.write_bytes(changed)
-            findings.append(Finding("wrong result", f"{' '.join(command)} of {kept.name}"))
+        if outcome.code == 0 and numbers != expected[command][1]:
+            path = place.folder / f"damaged-{number}.db"
+            path.write_bytes(changed)
+            findings.append(Finding("wrong result", f"{' '.join(command)} of {path.name}"))
     return findings
 
 

@@ -82,30 +82,30 @@ def mutate(place: Place, text: str) -> bytes:
     content = text.encode()
     for _ in range(chance.randrange(1, 5)):
         lines = content.split(b"\n")
-        here = chance.randrange(len(lines))
+        index = chance.randrange(len(lines))
         kind = chance.randrange(8)
         if kind == 0:
-            del lines[here]
+            del lines[index]
         elif kind == 1:
-            lines.insert(here, chance.choice(lines))
+            lines.insert(index, chance.choice(lines))
         elif kind == 2:
             other = chance.randrange(len(lines))
-            lines[here], lines[other] = lines[other], lines[here]
+            lines[index], lines[other] = lines[other], lines[index]
         elif kind == 3:
-            words = lines[here].split(b" ")
+            words = lines[index].split(b" ")
             words[chance.randrange(len(words))] = chance.choice(WORDS).encode()
-            lines[here] = b" ".join(words)
+            lines[index] = b" ".join(words)
         elif kind == 4:
-            key, _, _ = lines[here].partition(b":")
-            lines[here] = key + b": " + chance.choice(WORDS).encode()
+            key, _, _ = lines[index].partition(b":")
+            lines[index] = key + b": " + chance.choice(WORDS).encode()
         elif kind == 5:
-            lines[here] = b" " * chance.randrange(9) + lines[here].lstrip()
-        elif kind == 6 and lines[here]:
-            line = bytearray(lines[here])
+            lines[index] = b" " * chance.randrange(9) + lines[index].lstrip()
+        elif kind == 6 and lines[index]:
+            line = bytearray(lines[index])
             line[chance.randrange(len(line))] = chance.randrange(256)
-            lines[here] = bytes(line)
+            lines[index] = bytes(line)
         else:
-            lines = lines[: here + 1]
+            lines = lines[: index + 1]
         content = b"\n".join(lines)
     return content
 
@@ -123,12 +123,14 @@ def read_mutants(place: Place) -> list[Finding]:
         plan.write_text(OF_MUTANT.format(file=file.name, engine=source.stem))
         words = {"FILE": str(file), "PLAN": str(plan)}
         ended = measuring.call(*(words.get(word, word) for word in command))
-        said = [*ended.findings(f"{command[0]} of a mutant of {source.name}")]
+        problems = [*ended.findings(f"{command[0]} of a mutant of {source.name}")]
         if ended.code is not None and ended.code not in range(4):
-            said.append(Finding("internal error", f"exit code {ended.code}: {ended.output[-200:]}"))
-        if said:
+            problems.append(
+                Finding("internal error", f"exit code {ended.code}: {ended.output[-200:]}")
+            )
+        if problems:
             file.rename(place.folder / f"{number}-{source.name}")
-        findings += said
+        findings += problems
     return findings
 
 

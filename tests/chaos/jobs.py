@@ -25,7 +25,7 @@ def _strike(
     findings: list[Finding] = []
     lab = place.lab("slurm", lambda closing: closing.enter_context(slurmlab.slurm()))
     measuring = Measuring(place.folder, figures=3, pings=3, hosts=HOSTS)
-    with nothing_left(findings, spared=lambda: [each.pid for each in lab.daemons.values()]):
+    with nothing_left(findings, spared=lambda: [daemon.pid for daemon in lab.daemons.values()]):
         job = {"SLURM_CONF": str(lab.config), "SLURM_JOB_ID": lab.allocate()}
         os.environ |= job
         try:

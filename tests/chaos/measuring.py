@@ -76,12 +76,12 @@ class Outcome:
     code: int | None
     output: str
 
-    def findings(self, what: str) -> Iterator[Finding]:
+    def findings(self, command: str) -> Iterator[Finding]:
         """Yield that it stood still, or failed by a fault of railgauge's."""
         if self.code is None:
-            yield Finding("late", f"{what} took more than {LIMIT:g} s")
+            yield Finding("late", f"{command} took more than {LIMIT:g} s")
         if any(word in self.output for word in _WORDS):
-            yield Finding("internal error", f"{what}: {self.output.strip()[-300:]}")
+            yield Finding("internal error", f"{command}: {self.output.strip()[-300:]}")
 
 
 @dataclass

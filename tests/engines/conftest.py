@@ -24,17 +24,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def engines(folder: Path) -> Iterator[Engines]:
-    made = Engines(folder)
-    yield made
-    made.stop()
+    programs = Engines(folder)
+    yield programs
+    programs.stop()
 
 
 @pytest.fixture
 def shipped_engines() -> Iterator[Engines]:
     """The engines as a host has them, in any case: for what sanitizers or counters would change."""
-    made = Engines(deploy_here() / "build")
-    yield made
-    made.stop()
+    programs = Engines(deploy_here() / "build")
+    yield programs
+    programs.stop()
 
 
 @pytest.fixture(scope="session")
@@ -68,10 +68,10 @@ def _make_probe(folder: Path, place: Path, flags: list[str]) -> Callable[[str, s
             ]
             tail = [source, *objects, "-lm", "-pthread", "-o", built[name]]
             subprocess.run([*command, *tail], check=True)
-        done = subprocess.run(
+        completed = subprocess.run(
             [built[name]], input=text, capture_output=True, text=True, check=True, timeout=PATIENCE
         )
-        return done.stdout
+        return completed.stdout
 
     return run
 

@@ -14,30 +14,30 @@ PLAIN = ["udp", "tcp", "exec", "cpu", "mem", "disk"]  # those that need no MPI
 
 @pytest.mark.parametrize("engine", PLAIN)
 def test_description_is_the_one_kept_in_the_schema(engines, engine: str) -> None:
-    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
-    said = json.loads(engines.run(engine, "--describe").output)
-    assert said == kept[engine], "run make schema"
+    schema = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    description = json.loads(engines.run(engine, "--describe").output)
+    assert description == schema[engine], "run make schema"
 
 
 def test_rail_mpi_describes_itself_without_a_launcher(engines, require) -> None:
     require(shutil.which("mpicc"), "mpicc")
-    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
-    said = json.loads(engines.run("mpi", "--describe").output)
-    assert said == kept["mpi"], "run make schema"
-    assert said["roles"] == ["rank"]
+    schema = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    description = json.loads(engines.run("mpi", "--describe").output)
+    assert description == schema["mpi"], "run make schema"
+    assert description["roles"] == ["rank"]
 
 
 def test_the_schema_describes_no_other_engine(engines) -> None:
-    kept = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
-    assert sorted(kept) == sorted([*PLAIN, "mpi"])
+    schema = json.loads((ROOT / "schema/engines.json").read_text(encoding="utf-8"))["engines"]
+    assert sorted(schema) == sorted([*PLAIN, "mpi"])
 
 
 @pytest.mark.parametrize("engine", ["exec", "cpu", "mem", "disk"])
 def test_without_a_role_it_says_how_it_is_called(engines, engine: str) -> None:
-    done = engines.run(engine)
-    assert done.status == 2
-    assert f"rail-{engine} client" in done.errors
-    assert ("COMMAND" in done.errors) == (engine == "exec")
+    outcome = engines.run(engine)
+    assert outcome.status == 2
+    assert f"rail-{engine} client" in outcome.errors
+    assert ("COMMAND" in outcome.errors) == (engine == "exec")
 
 
 @pytest.mark.parametrize("engine", PLAIN)
@@ -75,9 +75,9 @@ def test_an_option_that_only_other_engines_heed_is_refused(
     engines, engine: str, option: str
 ) -> None:
     host = ["localhost"] if engine in ("udp", "tcp") else []
-    done = engines.run(engine, "client", *host, option)
-    assert done.status == 2
-    assert f"unknown option '{option.partition('=')[0]}'" in done.errors
+    outcome = engines.run(engine, "client", *host, option)
+    assert outcome.status == 2
+    assert f"unknown option '{option.partition('=')[0]}'" in outcome.errors
     assert option.partition("=")[0] not in engines.run(engine, "--help").output
 
 
@@ -97,15 +97,15 @@ def test_version_is_printed(engines) -> None:
 def test_an_unknown_option_is_answered_with_the_nearest(
     engines, option: str, suggestion: str
 ) -> None:
-    done = engines.run("udp", "client", "localhost", option)
-    assert done.status == 2
-    assert f"did you mean '{suggestion}'?" in done.errors
+    outcome = engines.run("udp", "client", "localhost", option)
+    assert outcome.status == 2
+    assert f"did you mean '{suggestion}'?" in outcome.errors
 
 
 def test_an_option_like_nothing_is_answered_with_where_to_look(engines) -> None:
-    done = engines.run("udp", "client", "localhost", "--xyzzyplugh=1")
-    assert done.status == 2
-    assert "--help" in done.errors
+    outcome = engines.run("udp", "client", "localhost", "--xyzzyplugh=1")
+    assert outcome.status == 2
+    assert "--help" in outcome.errors
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_an_option_like_nothing_is_answered_with_where_to_look(engines) -> None:
 def test_a_bad_value_is_answered_with_range_unit_and_example(
     engines, engine: str, option: str, words: str
 ) -> None:
-    done = engines.run(engine, "client", "localhost", option)
-    assert done.status == 2
-    assert words in done.errors
-    assert option.split("=")[0].strip("-") in done.errors
+    outcome = engines.run(engine, "client", "localhost", option)
+    assert outcome.status == 2
+    assert words in outcome.errors
+    assert option.split("=")[0].strip("-") in outcome.errors
 
 
 def test_a_bad_argument_is_an_event_too(engines) -> None:
-    done = engines.run("tcp", "client", "localhost", "--mesage=1", "--json")
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+    outcome = engines.run("tcp", "client", "localhost", "--mesage=1", "--json")
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
 
 
 @pytest.mark.parametrize(
@@ -159,34 +159,34 @@ def test_a_bad_argument_is_an_event_too(engines) -> None:
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_refused(engines, arguments: tuple[str, ...]) -> None:
-    done = engines.run("udp", *arguments)
-    assert done.status == 2
-    assert (done.output + done.errors).strip()
+    outcome = engines.run("udp", *arguments)
+    assert outcome.status == 2
+    assert (outcome.output + outcome.errors).strip()
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "value"),
     [("4KiB", 4096), ("4k", 4096), ("4kB", 4000), ("1460", 1460), ("60000B", 60000)],
 )
 @pytest.mark.parametrize("spelling", ["--datagram={}", "--datagram {}"])
-def test_sizes_may_be_written_with_units(engines, written: str, meant: int, spelling: str) -> None:
+def test_sizes_may_be_written_with_units(engines, written: str, value: int, spelling: str) -> None:
     server = engines.server("udp")
     option = spelling.format(written).split()
-    done = engines.client(server, *option, "--count=10", count=1)
-    assert done.settings["parameters"]["datagram"] == meant
+    outcome = engines.client(server, *option, "--count=10", count=1)
+    assert outcome.settings["parameters"]["datagram"] == value
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("0.25", 0.25), ("250ms", 0.25), ("50000us", 0.05), ("0.1s", 0.1)]
+    ("written", "value"), [("0.25", 0.25), ("250ms", 0.25), ("50000us", 0.05), ("0.1s", 0.1)]
 )
-def test_times_may_be_written_with_units(engines, written: str, meant: float) -> None:
+def test_times_may_be_written_with_units(engines, written: str, value: float) -> None:
     server = engines.server("udp")
-    done = engines.client(server, f"--duration={written}", count=1)
-    assert done.settings["parameters"]["duration"] == meant
+    outcome = engines.client(server, f"--duration={written}", count=1)
+    assert outcome.settings["parameters"]["duration"] == value
 
 
 @pytest.mark.parametrize("name", ["server-sockbuf", "server_sockbuf"])
 def test_hyphens_and_underscores_are_the_same(engines, name: str) -> None:
     server = engines.server("udp")
-    done = engines.client(server, f"--{name}=64KiB", "--count=10", count=1)
-    assert done.settings["parameters"]["server_sockbuf"] == 65536
+    outcome = engines.client(server, f"--{name}=64KiB", "--count=10", count=1)
+    assert outcome.settings["parameters"]["server_sockbuf"] == 65536

@@ -41,8 +41,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory, require) -> Path:
     require(shutil.which("clang"), "clang")
     folder = tmp_path_factory.mktemp("build") / "copy"
     shutil.copytree(ENGINES, folder, ignore=shutil.ignore_patterns("build"))
-    done = _make("-j4", "-C", folder, *CLANG)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = _make("-j4", "-C", folder, *CLANG)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     return folder
 
 
@@ -62,39 +62,39 @@ def test_programs_are_hardened_as_far_as_the_compiler_can(copy: Path, require) -
     """By gcc as by clang; a compiler that takes none of it, or does not optimise, still builds."""
     require(shutil.which("readelf"), "readelf (binutils)")
     for folder in (copy, deploy_here()):
-        done = subprocess.run(
+        completed = subprocess.run(
             ["readelf", "-hldW", "--dyn-syms", folder / "build/rail-udp"],
             capture_output=True,
             text=True,
             check=True,
         )
         words = ("DYN", "GNU_RELRO", "BIND_NOW", "__stack_chk_fail", "__snprintf_chk")
-        assert [word for word in words if word not in done.stdout] == []
+        assert [word for word in words if word not in completed.stdout] == []
     plain = _make("-n", "-C", ENGINES, "BUILD=/nonexistent", "CC=false", "compiler")
     assert "FORTIFY" not in plain.stdout
 
 
 def test_what_needs_mpi_is_left_out_where_there_is_none(tmp_path: Path) -> None:
-    done = _make("-n", "-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}")
-    assert done.returncode == 0
-    assert "rail-mpi is left out" in done.stdout
-    assert "rail-tcp" in done.stdout
-    asked = _make("-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}", "mpi")
-    assert asked.returncode != 0
-    assert f"no mpicc in {tmp_path}/bin" in asked.stderr
+    completed = _make("-n", "-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}")
+    assert completed.returncode == 0
+    assert "rail-mpi is left out" in completed.stdout
+    assert "rail-tcp" in completed.stdout
+    mpi_make = _make("-C", ENGINES, f"BUILD={tmp_path}", f"MPI={tmp_path}", "mpi")
+    assert mpi_make.returncode != 0
+    assert f"no mpicc in {tmp_path}/bin" in mpi_make.stderr
 
 
 def test_nothing_is_built_twice(copy: Path) -> None:
-    done = _make("-C", copy, *CLANG)
-    assert done.returncode == 0
-    assert " -o " not in done.stdout
+    completed = _make("-C", copy, *CLANG)
+    assert completed.returncode == 0
+    assert " -o " not in completed.stdout
 
 
 def test_a_changed_header_rebuilds_what_includes_it(copy: Path) -> None:
     (copy / "lib/histogram.h").touch()
-    done = _make("-C", copy, *CLANG, "--just-print")
-    assert "lib/histogram.o" in done.stdout
-    assert "lib/json.o lib/json.c" not in done.stdout
+    completed = _make("-C", copy, *CLANG, "--just-print")
+    assert "lib/histogram.o" in completed.stdout
+    assert "lib/json.o lib/json.c" not in completed.stdout
 
 
 def test_no_compiler_is_one_clear_sentence(tmp_path: Path) -> None:
@@ -102,11 +102,11 @@ def test_no_compiler_is_one_clear_sentence(tmp_path: Path) -> None:
     tools.mkdir()
     for tool in ("sh", "mkdir"):
         (tools / tool).symlink_to(shutil.which(tool) or tool)
-    done = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", path=str(tools))
-    assert done.returncode != 0
-    assert "no C compiler: install gcc or clang, or set CC" in done.stderr
+    completed = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", path=str(tools))
+    assert completed.returncode != 0
+    assert "no C compiler: install gcc or clang, or set CC" in completed.stderr
 
 
 def test_a_compiler_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", "CC=no-such-cc")
-    assert "no C compiler 'no-such-cc'" in done.stderr
+    completed = _make("-C", ENGINES, f"BUILD={tmp_path / 'build'}", "CC=no-such-cc")
+    assert "no C compiler 'no-such-cc'" in completed.stderr

@@ -40,13 +40,13 @@ def test_the_table_has_a_heading_a_row_each_and_its_statistics(
 ) -> None:
     engine, *rest = options
     server = engines.server(engine)
-    given = (f"--port={server.port}", "--replications=3", "--count=200", "--warmup=20ms")
-    done = engines.run(engine, "client", "127.0.0.1", *given, *rest)
-    assert (done.status, done.errors) == (0, "")
-    assert columns in re.sub(" +", " ", done.output)
-    assert "# client, as granted: sndbuf" in done.output
-    assert "# server, as granted: sndbuf" in done.output
-    rows = _rows(done.output)
+    flags = (f"--port={server.port}", "--replications=3", "--count=200", "--warmup=20ms")
+    outcome = engines.run(engine, "client", "127.0.0.1", *flags, *rest)
+    assert (outcome.status, outcome.errors) == (0, "")
+    assert columns in re.sub(" +", " ", outcome.output)
+    assert "# client, as granted: sndbuf" in outcome.output
+    assert "# server, as granted: sndbuf" in outcome.output
+    rows = _rows(outcome.output)
     assert list(rows) == ["warm-up", "1", "2", "3", "# min", "# mean", "# max"]
     lowest, mean, highest = rows["# min"], rows["# mean"], rows["# max"]
     assert lowest
@@ -66,11 +66,11 @@ def test_the_server_says_where_it_listens(engines) -> None:
 
 
 def test_an_error_goes_to_standard_error_with_its_code(engines, free_port) -> None:
-    done = engines.run("udp", "client", "127.0.0.1", f"--port={free_port()}")
-    assert (done.status, done.output) == (1, "")
-    assert "(connection-refused)" in done.errors
+    outcome = engines.run("udp", "client", "127.0.0.1", f"--port={free_port()}")
+    assert (outcome.status, outcome.output) == (1, "")
+    assert "(connection-refused)" in outcome.errors
 
 
 def test_a_command_gets_a_table_too(engines) -> None:
-    done = engines.run("exec", "client", "--replications=2", "--", "true")
-    assert list(_rows(done.output)) == ["1", "2", "# min", "# mean", "# max"]
+    outcome = engines.run("exec", "client", "--replications=2", "--", "true")
+    assert list(_rows(outcome.output)) == ["1", "2", "# min", "# mean", "# max"]

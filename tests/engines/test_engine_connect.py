@@ -30,49 +30,49 @@ def test_a_count_of_connections_is_made_exactly(engines, host: str, threads: int
 
 def test_connections_go_on_for_the_duration(engines, paced) -> None:
     def fewest() -> float:
-        done = engines.client(engines.server("tcp"), *PLAIN, "--duration=0.3s", "--warmup=50ms")
-        assert all(m["client_elapsed"] >= 0.3 for m in done.metrics)
-        return min(m["connections"] for m in done.metrics)
+        outcome = engines.client(engines.server("tcp"), *PLAIN, "--duration=0.3s", "--warmup=50ms")
+        assert all(m["client_elapsed"] >= 0.3 for m in outcome.metrics)
+        return min(m["connections"] for m in outcome.metrics)
 
     assert paced(fewest, lambda connections: connections > 30) > 0
 
 
 def test_strong_scaling_shares_the_connections(engines) -> None:
     options = (*PLAIN, "--count=100", "--threads=3", "--scaling=strong")
-    done = engines.client(engines.server("tcp"), *options)
-    assert [m["connections"] for m in done.metrics] == [100, 100]
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert [m["connections"] for m in outcome.metrics] == [100, 100]
 
 
 def test_options_that_shape_a_connection_are_set_on_each(engines) -> None:
     options = (*PLAIN, "--count=20", "--sockbuf=64KiB", "--mss=1000", "--tos=16")
-    done = engines.client(engines.server("tcp"), *options)
-    assert done.settings["client"]["rcvbuf"] == 131072
-    assert [m["connections"] for m in done.metrics] == [20, 20]
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert outcome.settings["client"]["rcvbuf"] == 131072
+    assert [m["connections"] for m in outcome.metrics] == [20, 20]
 
 
 def _waiting(port: int) -> tuple[int, int]:
     """How many connections are in TIME_WAIT: on the port's own side, on the side that called."""
-    ours = theirs = 0
+    server_side = client_side = 0
     for line in Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]:
         _, local, remote, state, *_ = line.split()
         if state == TIME_WAIT:
-            ours += int(local.split(":")[1], 16) == port
-            theirs += int(remote.split(":")[1], 16) == port
-    return ours, theirs
+            server_side += int(local.split(":")[1], 16) == port
+            client_side += int(remote.split(":")[1], 16) == port
+    return server_side, client_side
 
 
 def test_it_is_the_servers_side_that_waits(engines, free_port) -> None:
     """The client's one is its first connection, which was only looked at."""
     port = free_port()
-    done = engines.client(
+    outcome = engines.client(
         engines.server("tcp"), *PLAIN, "--count=200", f"--data-port={port}", count=1
     )
-    assert done.metrics[0]["connections"] == 200
+    assert outcome.metrics[0]["connections"] == 200
     # The last of them wait for the client's end a moment longer; TIME_WAIT lasts for a minute.
     deadline = time.monotonic() + 20
-    while (found := _waiting(port))[0] < 200 and time.monotonic() < deadline:
+    while (counts := _waiting(port))[0] < 200 and time.monotonic() < deadline:
         time.sleep(0.05)
-    servers, clients = found
+    servers, clients = counts
     assert servers >= 200
     assert clients <= 1
 
@@ -84,11 +84,11 @@ def test_connections_of_strangers_do_not_count(engines, free_port) -> None:
     )
     strangers = 0
     for _ in range(50):
-        with socket.socket() as one, contextlib.suppress(ConnectionError):
-            one.settimeout(PATIENCE)
-            one.bind(("127.0.0.2", 0))
-            one.connect(("127.0.0.1", port))
-            strangers += one.recv(1) == b""
+        with socket.socket() as connection, contextlib.suppress(ConnectionError):
+            connection.settimeout(PATIENCE)
+            connection.bind(("127.0.0.2", 0))
+            connection.connect(("127.0.0.1", port))
+            strangers += connection.recv(1) == b""
     assert strangers > 10
     assert client.finish().metrics[0]["connections"] > 0
 
@@ -126,24 +126,24 @@ class Accepting:
                     accepting.start()
                     self.accepting.append(accepting)
                 else:
-                    told = {"elapsed": 1, "user_time": 0, "system_time": 0}
-                    peer.send(Wire.RESULT, accepted=self.accepted + self.claim, **told)
+                    times = {"elapsed": 1, "user_time": 0, "system_time": 0}
+                    peer.send(Wire.RESULT, accepted=self.accepted + self.claim, **times)
 
     def _accept(self, count: int) -> None:
         if count == 0:
-            one, _ = self.listener.accept()
-            with one:
-                one.sendall(one.recv(16, socket.MSG_WAITALL))
+            connection, _ = self.listener.accept()
+            with connection:
+                connection.sendall(connection.recv(16, socket.MSG_WAITALL))
         for _ in range(count):
             try:
-                one, _ = self.listener.accept()
+                connection, _ = self.listener.accept()
             except OSError:  # Closed: the client had enough.
                 return
             self.accepted += 1
-            with one, contextlib.suppress(ConnectionError):
-                one.sendall(self.data)
-                one.shutdown(socket.SHUT_WR)
-                self.bytes += len(one.recv(100))
+            with connection, contextlib.suppress(ConnectionError):
+                connection.sendall(self.data)
+                connection.shutdown(socket.SHUT_WR)
+                self.bytes += len(connection.recv(100))
 
     def close(self) -> None:
         self.thread.join(PATIENCE)
@@ -155,10 +155,10 @@ class Accepting:
 
 
 def _against(engines, server: Accepting):
-    given = ("--json", f"--port={server.port}", "--replications=1", "--count=50")
-    done = engines.run("tcp", "client", "127.0.0.1", *given, *PLAIN)
+    flags = ("--json", f"--port={server.port}", "--replications=1", "--count=50")
+    outcome = engines.run("tcp", "client", "127.0.0.1", *flags, *PLAIN)
     server.close()
-    return done
+    return outcome
 
 
 def test_another_server_counts_the_same_connections_and_no_bytes(engines) -> None:
@@ -170,8 +170,8 @@ def test_another_server_counts_the_same_connections_and_no_bytes(engines) -> Non
 
 @pytest.mark.parametrize("claim", [-1, 1])
 def test_a_server_that_counted_otherwise_gives_no_number(engines, claim: int) -> None:
-    done = _against(engines, Accepting(claim=claim))
-    assert (done.error["code"], done.of("replication")) == ("short-count", [])
+    outcome = _against(engines, Accepting(claim=claim))
+    assert (outcome.error["code"], outcome.of("replication")) == ("short-count", [])
 
 
 def test_data_on_a_connection_that_should_carry_none_gives_no_number(engines) -> None:
@@ -183,8 +183,8 @@ def test_a_server_killed_in_the_middle_is_an_error(engines, threads: int) -> Non
     server = engines.server("tcp")
     client = engines.start_client(server, *PLAIN, f"--threads={threads}")
     server.process.kill()
-    done = client.finish()
-    assert (done.error["code"], done.of("replication")) == ("peer-lost", [])
+    outcome = client.finish()
+    assert (outcome.error["code"], outcome.of("replication")) == ("peer-lost", [])
 
 
 def test_a_client_killed_in_the_middle_frees_the_server(engines) -> None:
@@ -206,7 +206,7 @@ def test_no_free_port_is_an_error_that_says_what_to_do(engines) -> None:
         "--congestion=system --mode=connect --threads=32 --count=20000 --replications=1"
     )
     binary = engines.argv("tcp")[0]
-    done = engines.start_other("unshare", "-n", "sh", "-c", script, "sh", binary).finish()
-    assert done.error["code"] == "no-ports"
-    assert "net.ipv4.ip_local_port_range" in done.error["message"]
-    assert done.of("replication") == []
+    outcome = engines.start_other("unshare", "-n", "sh", "-c", script, "sh", binary).finish()
+    assert outcome.error["code"] == "no-ports"
+    assert "net.ipv4.ip_local_port_range" in outcome.error["message"]
+    assert outcome.of("replication") == []

@@ -80,10 +80,10 @@ def test_half_a_setup_and_silence_end_within_the_time_limit(engines, wire) -> No
     """Both engines and both ways to stall at once, as each takes the 10 s of the limit."""
     stalled = []
     for engine in ENGINES:
-        for said in (b"", _frame(Wire.SETUP, b"mode str", length=50)):
+        for payload in (b"", _frame(Wire.SETUP, b"mode str", length=50)):
             server = engines.server(engine)
             peer = _greeted(wire, server)
-            peer.socket.sendall(said)
+            peer.socket.sendall(payload)
             stalled.append((server, peer))
     for server, peer in stalled:
         assert peer.expect(wire.FAILED)["code"] == "no-answer"
@@ -145,11 +145,11 @@ def test_five_hundred_strangers_of_another_address_take_few_places(engines, wire
         peer.close()
 
 
-@pytest.mark.parametrize("given", ["wrong", "", "secre", "secrett"])
-def test_a_wrong_secret_is_refused(engines, given: str) -> None:
+@pytest.mark.parametrize("secret", ["wrong", "", "secre", "secrett"])
+def test_a_wrong_secret_is_refused(engines, secret: str) -> None:
     server = engines.server("udp", RAILGAUGE_SECRET="secret")
     client = engines.start(
-        "udp", "client", "127.0.0.1", "--json", f"--port={server.port}", RAILGAUGE_SECRET=given
+        "udp", "client", "127.0.0.1", "--json", f"--port={server.port}", RAILGAUGE_SECRET=secret
     )
     assert client.finish().error["code"] == "bad-secret"
 
@@ -266,8 +266,8 @@ def test_a_second_client_is_told_that_the_server_is_busy_and_the_first_goes_on(
 
 def test_a_client_for_another_engine_is_refused(engines) -> None:
     server = engines.server("udp")
-    done = engines.run("tcp", "client", "127.0.0.1", "--json", f"--port={server.port}")
-    assert done.error["code"] == "wrong-engine"
+    outcome = engines.run("tcp", "client", "127.0.0.1", "--json", f"--port={server.port}")
+    assert outcome.error["code"] == "wrong-engine"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -352,9 +352,9 @@ def _reach(wire, peer, engine: str, stage: str) -> None:
         "ready": lambda: peer.expect(wire.READY),
         "end": lambda: peer.send(wire.END, sent=1000),
     }
-    for each in STAGES[: STAGES.index(stage) + 1]:
-        if each != "half-setup" or each == stage:
-            steps[each]()
+    for step in STAGES[: STAGES.index(stage) + 1]:
+        if step != "half-setup" or step == stage:
+            steps[step]()
 
 
 @pytest.mark.parametrize("abruptly", [False, True], ids=["closed", "reset"])
@@ -462,7 +462,7 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
 
 
 @pytest.mark.parametrize(
-    ("limit", "asked"),
+    ("limit", "option"),
     [
         ("--max-duration=1s", "--duration=1001ms"),
         ("--max-duration=1s", "--warmup=2s"),
@@ -475,10 +475,10 @@ def test_a_stranger_at_the_tcp_test_port_is_not_taken_for_the_client(engines, wi
     ],
 )
 def test_what_exceeds_a_limit_is_refused_with_the_option_that_sets_it(
-    engines, limit: str, asked: str
+    engines, limit: str, option: str
 ) -> None:
     server = engines.server("udp", limit)
-    error = engines.client(server, "--count=20", asked).error
+    error = engines.client(server, "--count=20", option).error
     assert error["code"] == "limit-exceeded"
     assert limit.split("=")[0] in error["message"]
 
@@ -513,8 +513,8 @@ def test_clients_come_from_allowed_addresses_only(engines) -> None:
     for allowed in ("127.0.0.1", "10.1.0.0/16,127.0.0.0/31", "fd00::/8,0.0.0.0/0"):
         assert engines.client(engines.server("udp", f"--allow={allowed}"), "--count=9").metrics
     for wrong in ("10.1.0.0/33", "10.1/16", "host", "10.1.0.0/", "10.1.0.0/8x", ","):
-        done = engines.run("udp", "server", "--json", "--port=0", f"--allow={wrong}")
-        assert (done.error["code"], "--allow" in done.error["message"]) == ("bad-parameter", True)
+        error = engines.run("udp", "server", "--json", "--port=0", f"--allow={wrong}").error
+        assert (error["code"], "--allow" in error["message"]) == ("bad-parameter", True)
 
 
 def test_without_a_secret_a_server_is_for_its_own_host(engines, wire) -> None:
@@ -522,8 +522,8 @@ def test_without_a_secret_a_server_is_for_its_own_host(engines, wire) -> None:
     with pytest.raises(ConnectionRefusedError):
         wire.to(port, "127.0.0.2")
     for options in (["--bind=0.0.0.0"], ["--bind=::"], ["--open=::", "--bind=::1"]):
-        done = engines.run("udp", "server", "--json", "--port=0", *options)
-        assert (done.error["code"], "--open" in done.error["message"]) == ("bad-parameter", True)
+        error = engines.run("udp", "server", "--json", "--port=0", *options).error
+        assert (error["code"], "--open" in error["message"]) == ("bad-parameter", True)
     server = engines.server("udp", "--open=0.0.0.0")
     assert server.event()["code"] == "open-server"
     assert engines.client(server, "--count=9", host="127.0.0.2").metrics
@@ -547,12 +547,14 @@ def test_a_server_gives_up_files_and_programs_before_it_hears_anybody(
     """Of the kernel's files it keeps those that its engines read."""
     own = tmp_path / "own"
     own.write_text("")
-    kept = ["open /proc/meminfo", "open /proc/sys/net/ipv4/tcp_rmem", "write /dev/null"]
+    allowed = ["open /proc/meminfo", "open /proc/sys/net/ipv4/tcp_rmem", "write /dev/null"]
     lost = [f"open {own}", f"write {own}", "open /etc/passwd", "open /proc/self/environ"]
     lost += ["run /bin/true", f"write {tmp_path}/new"]
-    told = shipped_probe("confine_probe", "".join(f"{line}\n" for line in (*kept, *lost))).split()
-    require("no" in told, "Landlock in the kernel")
-    assert told == ["yes"] * len(kept) + ["no"] * len(lost)
+    answers = shipped_probe(
+        "confine_probe", "".join(f"{line}\n" for line in (*allowed, *lost))
+    ).split()
+    require("no" in answers, "Landlock in the kernel")
+    assert answers == ["yes"] * len(allowed) + ["no"] * len(lost)
     server = shipped_engines.server("udp")
     peer = _greeted(wire, server)
     children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()

@@ -20,8 +20,8 @@ CPUS = sorted(os.sched_getaffinity(0))
 def _run(engines, *options: str, count: int = 1):
     """Measure; longer if the machine left a thread no time in which to compute."""
     for duration in ("20ms", "1s", "10s"):
-        given = ("--json", f"--replications={count}", f"--duration={duration}")
-        outcome = engines.run("cpu", "client", *given, *options)
+        flags = ("--json", f"--replications={count}", f"--duration={duration}")
+        outcome = engines.run("cpu", "client", *flags, *options)
         if "too-short" not in [event["code"] for event in outcome.of("error")]:
             break
     return outcome
@@ -150,7 +150,7 @@ def test_threads_that_share_a_cpu_are_told_and_do_not_add_up_to_more(
     options = (f"--cpus={CPUS[0]}", f"--threads={threads}", "--vector=scalar")
     # A thread whose every share of the CPU others cut short has nothing to tell, and says so.
     outcome = paced(
-        lambda: _run(engines, *options, f"--duration={duration}"), lambda done: done.status == 0
+        lambda: _run(engines, *options, f"--duration={duration}"), lambda result: result.status == 0
     )
     assert _warnings(outcome)["shared-cpus"] == f"{threads} threads take turns on 1 CPU"
     if outcome.status:

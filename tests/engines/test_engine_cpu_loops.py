@@ -83,9 +83,9 @@ def test_no_loop_loads_stores_or_spills(loops) -> None:
 
 
 def test_no_loop_does_anything_else_than_its_arithmetic(loops) -> None:
-    wanted = re.compile(r"v?p?(f?mul|f?madd|fml[as]|f?add|imul|fmadd213|dpbf16|bfdot)\w*")
+    pattern = re.compile(r"v?p?(f?mul|f?madd|fml[as]|f?add|imul|fmadd213|dpbf16|bfdot)\w*")
     for name, body in loops.items():
-        strange = {i for i, _ in _arithmetic(body) if not wanted.fullmatch(i)}
+        strange = {i for i, _ in _arithmetic(body) if not pattern.fullmatch(i)}
         assert not strange, name
 
 

@@ -8,10 +8,10 @@ import pytest
 
 
 def _order(probe, folder: Path, siblings: list[str], forbidden: int = -1) -> list[int]:
-    for cpu, told in enumerate(siblings):
+    for cpu, cpu_list in enumerate(siblings):
         topology = folder / f"cpu{cpu}/topology"
         topology.mkdir(parents=True)
-        (topology / "thread_siblings_list").write_text(told + "\n" if told else "")
+        (topology / "thread_siblings_list").write_text(cpu_list + "\n" if cpu_list else "")
     text = probe("cores_probe", f"{folder} {len(siblings)} {forbidden}\n")
     return [int(cpu) for cpu in text.split()]
 

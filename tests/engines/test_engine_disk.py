@@ -26,8 +26,8 @@ def disk(engines, tmp_path: Path):
     """Run rail-disk in the test's own folder, briefly."""
 
     def run(*options: str, count: int = 1, folder: Path = tmp_path):
-        given = ("--json", f"--replications={count}", f"--folder={folder}", "--size=2MiB")
-        return engines.run("disk", "client", *given, "--duration=0.05s", *options)
+        flags = ("--json", f"--replications={count}", f"--folder={folder}", "--size=2MiB")
+        return engines.run("disk", "client", *flags, "--duration=0.05s", *options)
 
     return run
 
@@ -83,7 +83,7 @@ def test_operations_may_be_handed_over_several_at_a_time(disk) -> None:
 def test_a_random_order_has_every_block_once_a_pass(probe, blocks: int) -> None:
     turns = [int(x) for x in probe("order_probe", f"{blocks} 1 {3 * blocks}").split()]
     passes = [turns[i : i + blocks] for i in range(0, 3 * blocks, blocks)]
-    assert all(sorted(one) == list(range(blocks)) for one in passes)
+    assert all(sorted(order) == list(range(blocks)) for order in passes)
     if blocks >= 1000:
         assert passes[0] != passes[1] != passes[2] != passes[0]
 
@@ -161,11 +161,11 @@ def test_buffered_runs_say_how_much_the_files_are_against_the_memory(disk) -> No
 
 
 @pytest.mark.parametrize(
-    ("block", "told"), [(512, True), (4096 * 16, False), (4096 * 3 + 512, True)]
+    ("block", "shares_pages"), [(512, True), (4096 * 16, False), (4096 * 3 + 512, True)]
 )
-def test_blocks_that_share_a_page_are_told(disk, block: int, told: bool) -> None:
+def test_blocks_that_share_a_page_are_told(disk, block: int, shares_pages: bool) -> None:
     (warning,) = disk("--mode=random_read", "--direct=false", f"--block={block}").of("warning")
-    assert ("pages hold several blocks" in warning["message"]) == told
+    assert ("pages hold several blocks" in warning["message"]) == shares_pages
 
 
 @pytest.mark.parametrize("io", ["--io=psync", "--depth=2"])
@@ -212,7 +212,7 @@ def test_the_settings_say_what_the_folder_stands_on(disk, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--io=psync", "--depth=2"), "one operation at a time"),
         (("--depth=4", "--batch=5"), "batch: 5 operations"),
@@ -223,10 +223,12 @@ def test_the_settings_say_what_the_folder_stands_on(disk, tmp_path: Path) -> Non
         (("--fsync=always",), "fsync"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(disk, options: tuple[str, ...], said: str) -> None:
+def test_settings_that_make_no_sense_are_refused(
+    disk, options: tuple[str, ...], message: str
+) -> None:
     outcome = disk(*options)
     assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
-    assert said in outcome.error["message"]
+    assert message in outcome.error["message"]
 
 
 def test_buffers_of_whole_pages_are_what_has_to_fit_into_memory(disk) -> None:
@@ -252,8 +254,8 @@ def test_the_folder_has_to_be_named(engines) -> None:
 
 def test_by_hand_it_prints_a_table(engines, tmp_path: Path) -> None:
     options = (f"--folder={tmp_path}", "--size=2MiB", "--duration=0.05s", "--replications=2")
-    done = engines.run("disk", "client", *options)
-    assert done.status == 0, done.errors
-    heading = next(x for x in done.output.splitlines() if "IOPS" in x)
+    outcome = engines.run("disk", "client", *options)
+    assert outcome.status == 0, outcome.errors
+    heading = next(x for x in outcome.output.splitlines() if "IOPS" in x)
     assert all(word in heading for word in ("MB/s", "p50 us", "p99 us", "CPU us/IO"))
-    assert len([x for x in done.output.splitlines() if x[0].isdigit()]) == 2
+    assert len([x for x in outcome.output.splitlines() if x[0].isdigit()]) == 2

@@ -35,21 +35,21 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 def _start(engines: Engines, folder: Path, *options: str) -> Running:
-    given = (f"--folder={folder}", "--size=4MiB", "--duration=60s", "--replications=1")
-    return engines.start("disk", "client", "--json", *given, *options)
+    flags = (f"--folder={folder}", "--size=4MiB", "--duration=60s", "--replications=1")
+    return engines.start("disk", "client", "--json", *flags, *options)
 
 
 def _files(pid: int, folder: Path) -> list[Path]:
     """The open files of the process that were made in the folder."""
-    found = []
+    links = []
     for link in Path(f"/proc/{pid}/fd").iterdir():
         try:
             target = str(link.readlink())
         except FileNotFoundError:
             continue
         if target.startswith(f"{folder}/"):
-            found.append(link)
-    return sorted(found)
+            links.append(link)
+    return sorted(links)
 
 
 def _reading(engines: Engines, folder: Path, *options: str) -> Running:
@@ -117,26 +117,26 @@ def test_however_it_ends_nothing_is_left(
     links = _files(running.pid, tmp_path)
     assert len(links) == 2
     end(running)
-    done = running.finish()
-    assert done.status != 0
-    assert done.of("replication") == done.of("done") == []
+    outcome = running.finish()
+    assert outcome.status != 0
+    assert outcome.of("replication") == outcome.of("done") == []
     assert process_ends(running.pid)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_deadline_ends_it_and_leaves_nothing(engines, tmp_path: Path) -> None:
-    done = _start(engines, tmp_path, "--deadline=0.5s").finish()
-    assert done.events[-1]["code"] == "deadline"
+    outcome = _start(engines, tmp_path, "--deadline=0.5s").finish()
+    assert outcome.events[-1]["code"] == "deadline"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_not_there_is_not_made(engines, tmp_path: Path) -> None:
-    for folder, said in ((tmp_path / "none", "No such file"), (tmp_path / "file", "Not a dir")):
+    for folder, reason in ((tmp_path / "none", "No such file"), (tmp_path / "file", "Not a dir")):
         (tmp_path / "file").write_text("precious")
-        done = _start(engines, folder).finish()
-        assert done.error["code"] == "file-unusable"
-        assert said in done.error["message"]
-        assert str(folder) in done.error["message"]
+        outcome = _start(engines, folder).finish()
+        assert outcome.error["code"] == "file-unusable"
+        assert reason in outcome.error["message"]
+        assert str(folder) in outcome.error["message"]
         assert [x.name for x in tmp_path.iterdir()] == ["file"]
         assert (tmp_path / "file").read_text() == "precious"
 
@@ -154,25 +154,25 @@ def test_a_folder_that_may_not_be_written_is_told(engines, tmp_path: Path) -> No
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     subprocess.run(["cp", argv[0], "/var/tmp/rail-disk-test"], check=True)
     try:
-        done = engines.start_other(*user, "/var/tmp/rail-disk-test", *argv[1:]).finish()
+        outcome = engines.start_other(*user, "/var/tmp/rail-disk-test", *argv[1:]).finish()
     finally:
         Path("/var/tmp/rail-disk-test").unlink()
-    assert done.error["code"] == "file-unusable"
-    assert "Permission denied" in done.error["message"]
+    assert outcome.error["code"] == "file-unusable"
+    assert "Permission denied" in outcome.error["message"]
 
 
 def test_more_than_there_is_room_for_is_refused_before_anything_is_written(
     engines, tmp_path: Path
 ) -> None:
     free = os.statvfs(tmp_path)
-    there = free.f_bavail * free.f_frsize
-    half = there // 2 + MIB  # two files of it are too much, one isn't
-    done = _start(engines, tmp_path, f"--size={half}", "--threads=2").finish()
-    assert (done.status, done.error["code"]) == (1, "no-space")
-    assert "MiB free" in done.error["message"]
-    assert len(done.events) == 1
+    available = free.f_bavail * free.f_frsize
+    half = available // 2 + MIB  # two files of it are too much, one isn't
+    outcome = _start(engines, tmp_path, f"--size={half}", "--threads=2").finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "no-space")
+    assert "MiB free" in outcome.error["message"]
+    assert len(outcome.events) == 1
     now = os.statvfs(tmp_path)
-    assert abs(now.f_bavail * now.f_frsize - there) < 1 << 30
+    assert abs(now.f_bavail * now.f_frsize - available) < 1 << 30
 
 
 @contextmanager
@@ -190,10 +190,10 @@ def _mounted(require, place: Path, *options: str) -> Iterator[Path]:
 def test_a_small_file_system_keeps_some_room(engines, tmp_path: Path, require) -> None:
     with _mounted(require, tmp_path / "s", "-t", "tmpfs", "-o", "size=8m", "tmpfs") as small:
         options = ("--block=4KiB", "--direct=false", "--duration=0")
-        done = _start(engines, small, "--size=7900KiB", *options).finish()
-        assert done.error["code"] == "no-space"
-        done = _start(engines, small, "--size=7500KiB", *options).finish()
-        assert done.metrics
+        outcome = _start(engines, small, "--size=7900KiB", *options).finish()
+        assert outcome.error["code"] == "no-space"
+        outcome = _start(engines, small, "--size=7500KiB", *options).finish()
+        assert outcome.metrics
         assert os.statvfs(small).f_bavail == os.statvfs(small).f_blocks
 
 
@@ -212,31 +212,31 @@ def test_a_disk_that_fails_in_the_middle_gives_no_number_and_leaves_no_file(
         place = _mounted(require, tmp_path / "broken", "-o", "loop", str(image))
         with place as folder:
             before = sorted(x.name for x in folder.iterdir())
-            done = _start(engines, folder, "--size=40MiB", "--mode=write").finish()
-            assert done.error["code"] in ("system-error", "no-space")
-            assert str(folder) in done.error["message"]
-            assert done.of("replication") == []
+            outcome = _start(engines, folder, "--size=40MiB", "--mode=write").finish()
+            assert outcome.error["code"] in ("system-error", "no-space")
+            assert str(folder) in outcome.error["message"]
+            assert outcome.of("replication") == []
             assert sorted(x.name for x in folder.iterdir()) == before
 
 
 def test_a_limit_on_file_sizes_is_an_error_and_not_a_signal(engines, tmp_path: Path) -> None:
     argv = engines.argv("disk", "client", "--json", f"--folder={tmp_path}", "--size=4MiB")
-    done = engines.start_other("bash", "-c", 'ulimit -f 1024; exec "$@"', "bash", *argv).finish()
-    assert (done.status, done.error["code"]) == (1, "no-space")
-    assert "ulimit -f" in done.error["message"]
+    outcome = engines.start_other("bash", "-c", 'ulimit -f 1024; exec "$@"', "bash", *argv).finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "no-space")
+    assert "ulimit -f" in outcome.error["message"]
     assert list(tmp_path.iterdir()) == []
 
 
 def _without_io_uring(engines: Engines, folder: Path, *options: str) -> Running:
-    given = (f"--folder={folder}", "--size=1MiB", "--duration=0", "--replications=1", *options)
-    argv = engines.argv("disk", "client", "--json", *given)
+    flags = (f"--folder={folder}", "--size=1MiB", "--duration=0", "--replications=1", *options)
+    argv = engines.argv("disk", "client", "--json", *flags)
     return engines.start_other(sys.executable, "-c", FORBID, *argv)
 
 
 def test_where_io_uring_is_forbidden_it_does_without_and_says_why(engines, tmp_path: Path) -> None:
-    done = _without_io_uring(engines, tmp_path).finish()
-    assert len(done.metrics) == 1
-    settings = next(e for e in done.events if e["event"] == "settings")["client"]
+    outcome = _without_io_uring(engines, tmp_path).finish()
+    assert len(outcome.metrics) == 1
+    settings = next(e for e in outcome.events if e["event"] == "settings")["client"]
     assert settings["io"] == "psync"
     assert "io_uring_disabled" in settings["io_reason"]
 
@@ -245,9 +245,9 @@ def test_where_io_uring_is_forbidden_it_does_without_and_says_why(engines, tmp_p
 def test_what_needs_io_uring_fails_where_it_is_forbidden(
     engines, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    done = _without_io_uring(engines, tmp_path, *options).finish()
-    assert (done.status, done.error["code"]) == (1, "no-io-uring")
-    assert "forbidden" in done.error["message"]
+    outcome = _without_io_uring(engines, tmp_path, *options).finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "no-io-uring")
+    assert "forbidden" in outcome.error["message"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
@@ -259,6 +259,6 @@ def test_a_user_without_memory_to_lock_measures_too(engines, tmp_path: Path) -> 
     subprocess.run(["cp", argv[0], str(tmp_path / "rail-disk")], check=True)
     script = f'cd {tmp_path} && ulimit -l 64 && exec {user} ./rail-disk "$@"'
     options = ("--mode=random_write", "--block=4KiB", "--duration=0", "--replications=1")
-    done = engines.start_other("bash", "-c", script, "bash", *argv[1:], *options).finish()
-    assert done.metrics[0]["bytes"] == MIB
-    assert done.settings["client"]["registered_buffers"] is False
+    outcome = engines.start_other("bash", "-c", script, "bash", *argv[1:], *options).finish()
+    assert outcome.metrics[0]["bytes"] == MIB
+    assert outcome.settings["client"]["registered_buffers"] is False

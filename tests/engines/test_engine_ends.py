@@ -26,9 +26,9 @@ def test_a_server_killed_in_the_middle_is_an_error_and_no_number(engines, engine
     server = engines.server(engine)
     client = engines.start_client(server, f"--mode={mode}", *_plain(engine))
     server.process.kill()
-    done = client.finish()
-    assert (done.status, done.error["code"]) == (1, "peer-lost")
-    assert done.of("replication") == done.of("done") == []
+    outcome = client.finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "peer-lost")
+    assert outcome.of("replication") == outcome.of("done") == []
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -38,8 +38,8 @@ def test_a_client_killed_in_the_middle_frees_the_server(engines, engine, mode) -
     client = engines.start_client(server, f"--mode={mode}", *_plain(engine))
     client.process.kill()
     client.process.wait()
-    done = engines.client(server, f"--mode={mode}", *_plain(engine), "--count=5000", count=1)
-    assert done.metrics
+    outcome = engines.client(server, f"--mode={mode}", *_plain(engine), "--count=5000", count=1)
+    assert outcome.metrics
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -94,16 +94,16 @@ def test_a_killed_server_takes_its_session_with_it(engines, process_ends) -> Non
 
 def test_a_servers_deadline_ends_it(engines) -> None:
     server = engines.start("udp", "server", "--json", "--port=0", "--deadline=0.3s")
-    done = server.finish()
-    assert (done.status, done.error["code"]) == (1, "deadline")
+    outcome = server.finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "deadline")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_clients_deadline_ends_it_in_the_middle(engines, engine: str) -> None:
     server = engines.server(engine)
-    done = engines.client(server, "--duration=60s", "--deadline=1s", *_plain(engine))
-    assert (done.status, done.error["code"]) == (1, "deadline")
-    assert done.of("replication") == []
+    outcome = engines.client(server, "--duration=60s", "--deadline=1s", *_plain(engine))
+    assert (outcome.status, outcome.error["code"]) == (1, "deadline")
+    assert outcome.of("replication") == []
 
 
 def test_once_means_one_client(engines) -> None:
@@ -115,47 +115,47 @@ def test_once_means_one_client(engines) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_control_port_in_use_is_an_error(engines, engine: str) -> None:
     server = engines.server(engine)
-    done = engines.run(engine, "server", "--json", f"--port={server.port}")
-    assert (done.status, done.error["code"]) == (1, "port-in-use")
+    outcome = engines.run(engine, "server", "--json", f"--port={server.port}")
+    assert (outcome.status, outcome.error["code"]) == (1, "port-in-use")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_test_port_in_use_is_an_error(engines, engine: str, free_port) -> None:
     port = free_port()
     kind = socket.SOCK_DGRAM if engine == "udp" else socket.SOCK_STREAM
-    with socket.socket(type=kind) as taken:
-        taken.bind(("127.0.0.1", port))
-        done = engines.client(engines.server(engine), f"--data-port={port}", *_plain(engine))
-    assert done.error["code"] == "port-in-use"
-    assert str(port) in done.error["message"]
+    with socket.socket(type=kind) as bound_socket:
+        bound_socket.bind(("127.0.0.1", port))
+        outcome = engines.client(engines.server(engine), f"--data-port={port}", *_plain(engine))
+    assert outcome.error["code"] == "port-in-use"
+    assert str(port) in outcome.error["message"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_nobody_listening_is_an_error(engines, engine: str, free_port) -> None:
-    done = engines.run(engine, "client", "127.0.0.1", "--json", f"--port={free_port()}")
-    assert (done.status, done.error["code"]) == (1, "connection-refused")
+    outcome = engines.run(engine, "client", "127.0.0.1", "--json", f"--port={free_port()}")
+    assert (outcome.status, outcome.error["code"]) == (1, "connection-refused")
 
 
 def test_a_host_without_an_address_is_an_error(engines) -> None:
-    done = engines.run("udp", "client", "no-such-host.invalid", "--json")
-    assert (done.status, done.error["code"]) == (1, "unknown-host")
+    outcome = engines.run("udp", "client", "no-such-host.invalid", "--json")
+    assert (outcome.status, outcome.error["code"]) == (1, "unknown-host")
 
 
 def test_an_address_of_the_other_ip_version_is_an_error(engines) -> None:
-    done = engines.run("udp", "client", "::1", "--json", "--ip=4")
-    assert done.error["code"] == "unknown-host"
+    outcome = engines.run("udp", "client", "::1", "--json", "--ip=4")
+    assert outcome.error["code"] == "unknown-host"
 
 
 def test_a_server_can_be_bound_to_one_address(engines) -> None:
     server = engines.server("udp", "--bind=127.0.0.1")
     assert engines.client(server, "--count=20", count=1).metrics
-    done = engines.client(server, "--count=20", host="::1")
-    assert done.error["code"] == "connection-refused"
+    outcome = engines.client(server, "--count=20", host="::1")
+    assert outcome.error["code"] == "connection-refused"
 
 
 def test_an_address_of_another_host_cannot_be_bound(engines) -> None:
-    done = engines.run("udp", "server", "--json", "--port=0", "--bind=192.0.2.1")
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+    outcome = engines.run("udp", "server", "--json", "--port=0", "--bind=192.0.2.1")
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
 
 
 def test_output_that_nobody_reads_any_more_ends_the_client(engines, process_ends) -> None:
@@ -167,8 +167,8 @@ def test_output_that_nobody_reads_any_more_ends_the_client(engines, process_ends
     client.process.stdout = None
 
 
-def _limit(which: str) -> int:
-    return int(Path(f"/proc/sys/net/core/{which}_max").read_text(encoding="utf-8"))
+def _limit(buffer: str) -> int:
+    return int(Path(f"/proc/sys/net/core/{buffer}_max").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -178,9 +178,9 @@ def test_a_clamped_buffer_is_warned_of_with_the_remedy(engines, engine: str, req
     unprivileged = ("setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin")
     prefix = unprivileged if os.geteuid() == 0 else ()
     server = engines.server(engine, prefix=prefix)
-    done = engines.client(server, f"--sockbuf={huge}", "--count=200", *_plain(engine), count=1)
-    clamped = [w for w in done.of("warning") if w["side"] == "server"]
+    outcome = engines.client(server, f"--sockbuf={huge}", "--count=200", *_plain(engine), count=1)
+    clamped = [w for w in outcome.of("warning") if w["side"] == "server"]
     assert [w["code"] for w in clamped] == ["buffer-clamped", "buffer-clamped"]
     assert f"sysctl -w net.core.wmem_max={huge}" in clamped[0]["message"]
     assert f"sysctl -w net.core.rmem_max={huge}" in clamped[1]["message"]
-    assert done.settings["server"]["rcvbuf"] == 2 * _limit("rmem")
+    assert outcome.settings["server"]["rcvbuf"] == 2 * _limit("rmem")

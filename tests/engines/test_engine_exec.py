@@ -14,9 +14,9 @@ def _run(engines, *arguments: object, count: int = 1):
 
 
 def test_a_command_is_timed_and_its_output_kept(engines) -> None:
-    done = _run(engines, "--", "echo", "a b", "$HOME", count=3)
-    assert [e["output"] for e in done.of("replication")] == ["a b $HOME\n"] * 3
-    for m in done.metrics:
+    outcome = _run(engines, "--", "echo", "a b", "$HOME", count=3)
+    assert [e["output"] for e in outcome.of("replication")] == ["a b $HOME\n"] * 3
+    for m in outcome.metrics:
         assert set(m) == {"wall_time", "user_time", "system_time", "max_rss", "exit_status"}
         assert m["wall_time"] > 0
         assert m["max_rss"] > 0
@@ -52,24 +52,24 @@ def test_standard_input_is_empty(engines) -> None:
     ],
 )
 def test_a_command_that_fails_gives_no_number(engines, command: str, words: list[str]) -> None:
-    done = _run(engines, "--", "sh", "-c", command, count=5)
-    assert (done.error["code"], done.error["replication"]) == ("command-failed", 1)
-    assert all(word in done.error["message"] for word in words)
-    assert done.of("replication") == []
+    outcome = _run(engines, "--", "sh", "-c", command, count=5)
+    assert (outcome.error["code"], outcome.error["replication"]) == ("command-failed", 1)
+    assert all(word in outcome.error["message"] for word in words)
+    assert outcome.of("replication") == []
 
 
 def test_a_command_that_fails_later_keeps_what_was_measured(engines, tmp_path: Path) -> None:
     marks = tmp_path / "marks"
     script = f'echo x >> {marks}; test "$(wc -l < {marks})" -lt 3'
-    done = _run(engines, "--", "sh", "-c", script, count=5)
-    assert len(done.of("replication")) == 2
-    assert done.error["replication"] == 3
+    outcome = _run(engines, "--", "sh", "-c", script, count=5)
+    assert len(outcome.of("replication")) == 2
+    assert outcome.error["replication"] == 3
 
 
 def test_a_command_that_does_not_exist_is_told_so(engines) -> None:
-    done = _run(engines, "--", "no-such-command-anywhere")
-    assert done.error["code"] == "command-not-found"
-    assert "no-such-command-anywhere" in done.error["message"]
+    outcome = _run(engines, "--", "no-such-command-anywhere")
+    assert outcome.error["code"] == "command-not-found"
+    assert "no-such-command-anywhere" in outcome.error["message"]
 
 
 # A child in the command's process group, or in a session of its own as daemons and MPI ranks are.
@@ -83,8 +83,8 @@ def test_a_command_past_its_time_is_killed_with_its_children(
     pids = tmp_path / "pids"
     script = f"{child} sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
     for timeout in ("0.3s", "3s", "30s"):
-        done = _run(engines, f"--timeout={timeout}", "--", "sh", "-c", script, count=3)
-        assert (done.error["code"], done.error["replication"]) == ("command-timeout", 1)
+        outcome = _run(engines, f"--timeout={timeout}", "--", "sh", "-c", script, count=3)
+        assert (outcome.error["code"], outcome.error["replication"]) == ("command-timeout", 1)
         if pids.exists():
             break
     assert all(process_ends(int(pid)) for pid in pids.read_text().split())
@@ -138,8 +138,8 @@ def test_a_signal_ends_the_command(
 @CHILDREN
 def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, child: str) -> None:
     running, pids = _sleeping(engines, tmp_path, "--deadline=5s", child=child)
-    done = running.finish()
-    assert (done.status, done.error["code"]) == (1, "deadline")
+    outcome = running.finish()
+    assert (outcome.status, outcome.error["code"]) == (1, "deadline")
     assert all(process_ends(pid) for pid in pids)
 
 
@@ -150,10 +150,10 @@ def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, ch
 def test_a_command_gets_what_any_program_needs_and_what_is_listed(
     engines, options: tuple[str, ...], more: set[str]
 ) -> None:
-    given = dict.fromkeys(("LENGTHY", "LENGTH", "SLOT", "SL", "OMP_NUM_THREADS", "LC_ALL"), "C")
+    variables = dict.fromkeys(("LENGTHY", "LENGTH", "SLOT", "SL", "OMP_NUM_THREADS", "LC_ALL"), "C")
     running = engines.start(
         *("exec", "client", "--json", "--replications=1", *options, "--", "env"),
-        **{**given, "RAILGAUGE_DB": "postgresql://user:password@host"},
+        **{**variables, "RAILGAUGE_DB": "postgresql://user:password@host"},
     )
     (event,) = running.finish().of("replication")
     names = {line.partition("=")[0] for line in event["output"].splitlines()}
@@ -175,6 +175,6 @@ def test_the_secret_is_not_handed_on(engines) -> None:
     "arguments", [("server",), ("client",), ("client", "--"), ("client", "true")]
 )
 def test_a_command_line_without_a_command_is_refused(engines, arguments) -> None:
-    done = engines.run("exec", *arguments)
-    assert done.status == 2
-    assert done.errors
+    outcome = engines.run("exec", *arguments)
+    assert outcome.status == 2
+    assert outcome.errors

@@ -16,7 +16,7 @@ def run(engines, tmp_path: Path, *arguments: object, count: int = 1):
     return engines.start("exec", *options, TMPDIR=str(tmp_path)).finish()
 
 
-def gone(tmp_path: Path) -> bool:
+def folder_removed(tmp_path: Path) -> bool:
     """Whether no working folder is left there within a minute."""
     for _ in range(6000):
         if not [*tmp_path.glob("railgauge-work.*")]:
@@ -33,7 +33,7 @@ def test_the_command_finds_its_files_in_a_folder_of_its_own(engines, tmp_path: P
     place, _, rest = event["output"].partition("\n")
     assert place.startswith(f"{tmp_path}/railgauge-work.")
     assert rest == f"{text}in.dat\nother\n"
-    assert gone(tmp_path)
+    assert folder_removed(tmp_path)
 
 
 def test_the_folder_is_made_where_it_is_wanted(engines, tmp_path: Path) -> None:
@@ -46,12 +46,12 @@ def test_the_folder_is_made_where_it_is_wanted(engines, tmp_path: Path) -> None:
 
 def test_a_files_text_takes_the_place_of_the_output(engines, tmp_path: Path) -> None:
     command = ("--", "sh", "-c", "echo to nobody; mkdir -p d/e; echo $$ >>out.txt")
-    done = run(engines, tmp_path, "--output-file=out.txt", *command, count=3)
-    outputs = [event["output"] for event in done.of("replication")]
+    outcome = run(engines, tmp_path, "--output-file=out.txt", *command, count=3)
+    outputs = [event["output"] for event in outcome.of("replication")]
     # Each replication has a fresh folder: of the last one's file nothing is seen.
     assert len(outputs) == len(set(outputs)) == 3
     assert all(text.strip().isdigit() for text in outputs)
-    assert gone(tmp_path)
+    assert folder_removed(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -65,28 +65,28 @@ def test_a_files_text_takes_the_place_of_the_output(engines, tmp_path: Path) -> 
 def test_a_file_that_is_none_gives_no_figures(
     engines, tmp_path: Path, script: str, says: str
 ) -> None:
-    done = run(engines, tmp_path, "--output-file=out.txt", "--", "sh", "-c", script)
-    assert done.error["code"] == "file-unusable"
-    assert says in done.error["message"]
-    assert gone(tmp_path)
+    outcome = run(engines, tmp_path, "--output-file=out.txt", "--", "sh", "-c", script)
+    assert outcome.error["code"] == "file-unusable"
+    assert says in outcome.error["message"]
+    assert folder_removed(tmp_path)
 
 
 def test_a_pipe_in_place_of_the_file_holds_nobody_up(engines, tmp_path: Path) -> None:
-    done = run(engines, tmp_path, "--output-file=out.txt", "--", "mkfifo", "out.txt")
-    assert done.of("replication")[0]["output"] == ""
-    assert gone(tmp_path)
+    outcome = run(engines, tmp_path, "--output-file=out.txt", "--", "mkfifo", "out.txt")
+    assert outcome.of("replication")[0]["output"] == ""
+    assert folder_removed(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "", "a/b"])
 def test_a_file_lies_nowhere_but_in_the_folder(engines, tmp_path: Path, name: str) -> None:
-    done = run(engines, tmp_path, "--files=1", "--", name, "text", "true")
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
-    assert gone(tmp_path)
+    outcome = run(engines, tmp_path, "--files=1", "--", name, "text", "true")
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
+    assert folder_removed(tmp_path)
 
 
 def test_files_without_a_command_are_refused(engines, tmp_path: Path) -> None:
-    done = run(engines, tmp_path, "--files=1", "--", "name", "text")
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
+    outcome = run(engines, tmp_path, "--files=1", "--", "name", "text")
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
 
 
 @pytest.mark.parametrize("end", ["input", "deadline", "fails", signal.SIGTERM, signal.SIGKILL])
@@ -108,10 +108,10 @@ def test_the_folder_goes_however_it_ends(engines, tmp_path: Path, end: object) -
     elif isinstance(end, signal.Signals):
         os.kill(running.pid, end)
     running.process.wait(timeout=30)
-    assert gone(tmp_path)
+    assert folder_removed(tmp_path)
 
 
 def test_a_folder_that_cannot_be_made_is_told(engines, tmp_path: Path) -> None:
-    done = run(engines, tmp_path / "nowhere", "--files=1", "--", "f", "x", "true")
-    assert done.error["code"] == "file-unusable"
-    assert "nowhere" in done.error["message"]
+    outcome = run(engines, tmp_path / "nowhere", "--files=1", "--", "f", "x", "true")
+    assert outcome.error["code"] == "file-unusable"
+    assert "nowhere" in outcome.error["message"]

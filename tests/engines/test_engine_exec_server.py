@@ -46,24 +46,24 @@ def test_a_port_may_be_said(engines, free_port: Callable[[], int]) -> None:
 
 
 def test_a_port_that_somebody_has_is_refused(engines) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        done = engines.run("exec", "server", "--json", f"--port={port}", "--", "sleep", "9")
-    assert done.error["code"] == "port-in-use"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        outcome = engines.run("exec", "server", "--json", f"--port={port}", "--", "sleep", "9")
+    assert outcome.error["code"] == "port-in-use"
 
 
 def test_somebody_elses_listener_is_not_taken_for_the_server(engines, tmp_path) -> None:
-    told = tmp_path / "port"
-    script = f"echo {{port}} >{told}; while [ -e {told} ]; do sleep 0.01; done; exit 3"
+    port_file = tmp_path / "port"
+    script = f"echo {{port}} >{port_file}; while [ -e {port_file} ]; do sleep 0.01; done; exit 3"
     server = engines.start("exec", "server", "--json", "--", "sh", "-c", script)
-    while not (told.exists() and told.read_text().endswith("\n")):
+    while not (port_file.exists() and port_file.read_text().endswith("\n")):
         time.sleep(0.01)
-    with socket.create_server(("127.0.0.1", int(told.read_text()))):
+    with socket.create_server(("127.0.0.1", int(port_file.read_text()))):
         time.sleep(0.3)
-        told.unlink()
-        done = server.finish()
-    assert done.of("listening") == []
-    assert done.error["code"] == "command-failed"
+        port_file.unlink()
+        outcome = server.finish()
+    assert outcome.of("listening") == []
+    assert outcome.error["code"] == "command-failed"
 
 
 def test_what_it_writes_may_tell_that_it_is_ready(engines) -> None:
@@ -83,9 +83,9 @@ def test_what_it_writes_may_tell_that_it_is_ready(engines) -> None:
 )
 def test_a_server_that_ends_before_it_is_ready_is_told(engines, script: str, says: str) -> None:
     running = engines.start("exec", "server", "--json", "--", "sh", "-c", script)
-    done = running.finish()
-    assert done.error["code"] == "command-failed"
-    assert says in done.error["message"]
+    outcome = running.finish()
+    assert outcome.error["code"] == "command-failed"
+    assert says in outcome.error["message"]
 
 
 @pytest.mark.parametrize("child", ["", "setsid"])
@@ -113,12 +113,12 @@ def test_a_server_that_serves_once_is_not_missed(engines) -> None:
 def test_a_server_that_fails_later_says_so(engines) -> None:
     server = serve(engines, "once", "{port}", "7")
     socket.create_connection(("127.0.0.1", server.port), timeout=60).close()
-    done = server.finish()
-    assert done.error["code"] == "command-failed"
-    assert "the server ended with status 7" in done.error["message"]
+    outcome = server.finish()
+    assert outcome.error["code"] == "command-failed"
+    assert "the server ended with status 7" in outcome.error["message"]
 
 
 def test_one_that_serves_has_no_setting_of_a_client_of_ours(engines) -> None:
-    done = engines.run("udp", "server", "--json", "--duration=1s")
-    assert done.status == 2
-    assert "is given to the client" in done.events[-1]["message"]
+    outcome = engines.run("udp", "server", "--json", "--duration=1s")
+    assert outcome.status == 2
+    assert "is given to the client" in outcome.events[-1]["message"]

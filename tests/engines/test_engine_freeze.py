@@ -23,8 +23,8 @@ OPTIONS = {
 
 def _freeze(pid: int) -> None:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    for each in (pid, *map(int, children)):
-        os.kill(each, signal.SIGSTOP)
+    for process in (pid, *map(int, children)):
+        os.kill(process, signal.SIGSTOP)
 
 
 @pytest.fixture
@@ -42,8 +42,8 @@ def frozen(engines, request: pytest.FixtureRequest) -> Iterator[list[tuple]]:
             # Of tcp, the first only tells what the kernel granted.
             first = 2 if engine == "tcp" else 1
             between = stack.enter_context(Between(server.port, Wire.READY, go, first))
-            given = ("127.0.0.1", "--json", f"--port={between.port}", "--duration=5s")
-            client = engines.start(engine, "client", *given, *options)
+            arguments = ("127.0.0.1", "--json", f"--port={between.port}", "--duration=5s")
+            client = engines.start(engine, "client", *arguments, *options)
             assert ready.wait(PATIENCE)
             _freeze(server.pid if request.param == "server" else client.pid)
             pairs.append((server, client, options))
@@ -53,18 +53,18 @@ def frozen(engines, request: pytest.FixtureRequest) -> Iterator[list[tuple]]:
 @pytest.mark.parametrize("frozen", ["server"], indirect=True)
 def test_a_client_gives_up_on_a_server_that_freezes(frozen) -> None:
     for _, client, _ in frozen:
-        done = client.finish()
+        outcome = client.finish()
         # Frozen before it took up the connection for data, or before its first echo, it is taken
         # for lost, or its path for closed.
-        assert done.error["code"] in ("no-answer", "peer-lost", "no-data")
-        assert done.of("replication") == []
+        assert outcome.error["code"] in ("no-answer", "peer-lost", "no-data")
+        assert outcome.of("replication") == []
 
 
 @pytest.mark.parametrize("frozen", ["client"], indirect=True)
 def test_a_server_gives_up_on_a_client_that_freezes_and_serves_the_next(engines, frozen) -> None:
     for server, _, options in frozen:
         for _ in range(3):  # until the server's limit has passed
-            done = engines.client(server, *options, "--count=500", count=1)
-            if not done.is_busy:
+            outcome = engines.client(server, *options, "--count=500", count=1)
+            if not outcome.is_busy:
                 break
-        assert done.metrics
+        assert outcome.metrics

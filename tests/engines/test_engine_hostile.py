@@ -53,15 +53,15 @@ def _death(whole: bytes) -> None:
 
 
 def _start(engines, engine: str, port: int, *options: str):
-    given = ("--json", f"--port={port}", "--replications=2", *BRIEF[engine])
-    return engines.start(engine, "client", "127.0.0.1", *given, *options)
+    arguments = ("--json", f"--port={port}", "--replications=2", *BRIEF[engine])
+    return engines.start(engine, "client", "127.0.0.1", *arguments, *options)
 
 
-def _error(done) -> str:
+def _error(outcome) -> str:
     """The code of the one error, after which and before which there is no number."""
-    assert done.status == 1, done.output + done.errors
-    assert done.of("replication") == done.of("done") == []
-    code: str = done.error["code"]
+    assert outcome.status == 1, outcome.output + outcome.errors
+    assert outcome.of("replication") == outcome.of("done") == []
+    code: str = outcome.error["code"]
     return code
 
 
@@ -139,21 +139,21 @@ def test_neither_end_waits_for_ever_for_the_rest_of_a_message(engines) -> None:
                     betweens.append(between)
                     client = _start(engines, engine, between.port)
                     clients.append((client, server, (engine, kind, change)))
-        for client, server, what in clients:
+        for client, server, case in clients:
             # Of a client that gets its CPU late, the server's own last words fill the half up.
-            late = {"bad-peer"} if what[2] is _half else set()
+            late = {"bad-peer"} if case[2] is _half else set()
             # A server waits for a proof half as long as its client for a challenge.
-            late |= {"peer-lost"} if what[1] == "CHALLENGE" else set()
-            assert _error(client.finish()) in {"no-answer"} | late, what
+            late |= {"peer-lost"} if case[1] == "CHALLENGE" else set()
+            assert _error(client.finish()) in {"no-answer"} | late, case
             _still_honest(engines, server)
     finally:
         for between in betweens:
             between.__exit__(None, None, None)
 
 
-def _listen(seen: list[Fields]) -> Change:
+def _listen(received: list[Fields]) -> Change:
     def change(whole: bytes) -> bytes:
-        seen.append(fields_of(whole))
+        received.append(fields_of(whole))
         return whole
 
     return change
@@ -174,10 +174,10 @@ def test_a_result_that_cannot_be_gives_no_number(engines, engine: str, mode: str
     """Each of its fields missing, no number, infinite, negative, absurd."""
     server = engines.server(engine)
     first = 2 if engine == "tcp" else 1  # of tcp, the first only tells what the kernel granted
-    seen: list[Fields] = []
-    with Between(server.port, Wire.RESULT, _listen(seen)) as between:
+    results: list[Fields] = []
+    with Between(server.port, Wire.RESULT, _listen(results)) as between:
         assert _start(engines, engine, between.port, f"--mode={mode}").finish().metrics
-    for name in seen[-1]:
+    for name in results[-1]:
         # Not every kernel knows of each packet that a socket dropped: then nothing is said of it.
         absent = () if name == "drops" else (None,)
         for value in (*absent, "", "nan", "inf", "-1", "1e300", "1e"):
@@ -226,9 +226,9 @@ def test_a_servers_warnings_and_settings_reach_the_reader(engines) -> None:
         )
 
     with Between(engines.server("udp").port, Wire.SETTINGS, add) as between:
-        done = _start(engines, "udp", between.port).finish()
-    assert done.metrics
-    granted = done.settings["server"]
+        outcome = _start(engines, "udp", between.port).finish()
+    assert outcome.metrics
+    granted = outcome.settings["server"]
     assert (granted["sndbuf"], granted["name"], granted["on"]) == (4096, 'a "b"', True)
-    (warning,) = (warning for warning in done.of("warning") if warning["code"] == "odd-thing")
+    (warning,) = (warning for warning in outcome.of("warning") if warning["code"] == "odd-thing")
     assert (warning["side"], warning["message"]) == ("server", "Be warned")

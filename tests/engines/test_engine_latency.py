@@ -23,8 +23,8 @@ def _options(engine: str, *options: object, size: int = 64) -> list[object]:
 
 
 def _ask(engines, peer: EchoPeer, *options: object):
-    given = ("--json", f"--port={peer.port}", "--replications=1")
-    return engines.run(peer.engine, "client", "127.0.0.1", *given, *_options(peer.engine), *options)
+    flags = ("--json", f"--port={peer.port}", "--replications=1")
+    return engines.run(peer.engine, "client", "127.0.0.1", *flags, *_options(peer.engine), *options)
 
 
 def _metrics(outcome) -> dict[str, float]:
@@ -146,21 +146,21 @@ def test_a_pace_keeps_to_its_schedule(engines, engine, paced) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_pace_that_cannot_be_held_gives_no_number(engines, engine) -> None:
     with EchoPeer(engine, lambda _, message: [(0.1, message)]) as peer:
-        done = _ask(engines, peer, "--duration=11s", "--interval=100us")
-    assert (done.error["code"], done.of("replication")) == ("overloaded", [])
-    assert "interval of 0.0001 s" in done.error["message"]
+        outcome = _ask(engines, peer, "--duration=11s", "--interval=100us")
+    assert (outcome.error["code"], outcome.of("replication")) == ("overloaded", [])
+    assert "interval of 0.0001 s" in outcome.error["message"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 15, 16, 23, 24, 64, 1000])
 def test_a_late_answer_is_not_taken_for_the_next_ones(engines, size: int) -> None:
     """The third answer comes after its second is over, and the fourth's is held back a while."""
-    held: list[bytes] = []
+    backlog: list[bytes] = []
 
     def answer(number: int, message: bytes) -> list[tuple[float, bytes]]:
         if number == 2:
-            held.append(message)
+            backlog.append(message)
             return []
-        return [(0, held.pop()), (0.3, message)] if held else [(0, message)]
+        return [(0, backlog.pop()), (0.3, message)] if backlog else [(0, message)]
 
     with EchoPeer("udp", answer) as peer:
         m = _metrics(_ask(engines, peer, "--count=8", f"--datagram={size}"))
@@ -193,8 +193,8 @@ def test_an_answer_that_a_frozen_client_takes_late_is_not_lost(engines) -> None:
         return [(0, message)]
 
     with EchoPeer("udp", answer) as peer:
-        given = ("--json", f"--port={peer.port}", "--replications=1", "--count=5")
-        client = engines.start("udp", "client", "127.0.0.1", *given, *_options("udp"))
+        arguments = ("--json", f"--port={peer.port}", "--replications=1", "--count=5")
+        client = engines.start("udp", "client", "127.0.0.1", *arguments, *_options("udp"))
         pids.put(client.pid)
         m = _metrics(client.finish())
     assert (m["round_trips"], m["lost_packets"]) == (5, 0)
@@ -222,15 +222,15 @@ def test_each_threads_losses_end_by_themselves(engines, poll) -> None:
 )
 def test_messages_of_every_size_go_back_and_forth(engines, engine, size, poll) -> None:
     options = _options(engine, "--count=20", f"--poll={poll}", size=size)
-    done = engines.client(engines.server(engine), *options)
-    assert [m["round_trips"] for m in done.metrics] == [20, 20]
+    outcome = engines.client(engines.server(engine), *options)
+    assert [m["round_trips"] for m in outcome.metrics] == [20, 20]
 
 
 @pytest.mark.parametrize("poll", POLLS)
 def test_connections_that_do_not_block_go_back_and_forth_too(engines, poll) -> None:
     options = _options("tcp", "--count=20", f"--poll={poll}", "--blocking=false", size=300_000)
-    done = engines.client(engines.server("tcp"), *options)
-    assert [m["round_trips"] for m in done.metrics] == [20, 20]
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert [m["round_trips"] for m in outcome.metrics] == [20, 20]
 
 
 @pytest.mark.parametrize("poll", POLLS)
@@ -247,8 +247,8 @@ def test_each_thread_has_a_stream_of_its_own(engines, engine, poll) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_threads_on_both_ends_count_together(engines, engine, poll) -> None:
     options = _options(engine, "--count=10", "--threads=4", f"--poll={poll}")
-    done = engines.client(engines.server(engine), *options)
-    assert [m["round_trips"] for m in done.metrics] == [40, 40]
+    outcome = engines.client(engines.server(engine), *options)
+    assert [m["round_trips"] for m in outcome.metrics] == [40, 40]
 
 
 def test_strong_scaling_shares_a_count_of_round_trips(engines) -> None:
@@ -281,8 +281,8 @@ def test_a_server_killed_in_the_middle_is_an_error(engines, engine, poll, thread
     options = _options(engine, f"--poll={poll}", f"--threads={threads}")
     client = engines.start_client(server, *options)
     server.process.kill()
-    done = client.finish()
-    assert (done.error["code"], done.of("replication")) == ("peer-lost", [])
+    outcome = client.finish()
+    assert (outcome.error["code"], outcome.of("replication")) == ("peer-lost", [])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -291,8 +291,8 @@ def test_a_busy_client_killed_in_the_middle_frees_the_server(engines, engine) ->
     client = engines.start_client(server, *_options(engine, "--poll=busy", "--threads=2"))
     client.process.kill()
     client.process.wait()
-    done = engines.client(server, *_options(engine, "--poll=busy", "--count=50"), count=1)
-    assert _metrics(done)["round_trips"] == 50
+    outcome = engines.client(server, *_options(engine, "--poll=busy", "--count=50"), count=1)
+    assert _metrics(outcome)["round_trips"] == 50
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -304,8 +304,8 @@ def test_a_deadline_ends_a_client_that_polls_busily(engines, engine) -> None:
 def test_silence_in_the_middle_of_a_busy_poll_ends(engines) -> None:
     """A server that stops answering, but lives, costs ten seconds of lost datagrams."""
     with EchoPeer("udp", lambda number, m: [(0, m)] if number < 5 else []) as peer:
-        done = _ask(engines, peer, "--count=100", "--poll=busy")
-    assert done.error["code"] == "no-answer"
+        outcome = _ask(engines, peer, "--count=100", "--poll=busy")
+    assert outcome.error["code"] == "no-answer"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may ask for more than the host's own")
@@ -321,12 +321,12 @@ def test_a_user_gets_the_kernels_busy_polling_or_is_told_why_not(engines, requir
     require(os.geteuid() == 0, "a right that can be given up")
     unprivileged = ("setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin")
     server = engines.server("udp", prefix=unprivileged)
-    done = engines.client(server, *_options("udp", "--busy-poll=50us"))
-    if done.status == 0:
-        assert done.settings["server"]["busy_poll"] == 5e-05
+    outcome = engines.client(server, *_options("udp", "--busy-poll=50us"))
+    if outcome.status == 0:
+        assert outcome.settings["server"]["busy_poll"] == 5e-05
     else:
-        assert done.error["code"] == "not-permitted"
-        assert "net.core.busy_read=50" in done.error["message"]
+        assert outcome.error["code"] == "not-permitted"
+        assert "net.core.busy_read=50" in outcome.error["message"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose a real-time class")
@@ -339,5 +339,5 @@ def test_real_time_threads_that_never_sleep_still_end(engines, engine, scheduler
     server = engines.server(engine, "--deadline=30s")
     placed = ("--client-cpu=0", f"--server-cpu={last}", f"--scheduler={scheduler}")
     options = _options(engine, "--poll=busy", "--deadline=30s", "--count=100", *placed)
-    done = engines.client(server, *options)
-    assert [m["round_trips"] for m in done.metrics] == [100, 100]
+    outcome = engines.client(server, *options)
+    assert [m["round_trips"] for m in outcome.metrics] == [100, 100]

@@ -34,7 +34,7 @@ class Watcher:
     """A socket that marks come to, each written down with the watcher's name and the moment."""
 
     name: str
-    heard: list[tuple[str, str]]  # shared: (the watcher's letter, the mark), as they came
+    marks: list[tuple[str, str]]  # shared: (the watcher's letter, the mark), as they came
     letter: str
     answer: bytes | None = b"ok"
     listening: socket.socket = field(init=False)
@@ -58,7 +58,7 @@ class Watcher:
     def _answer(self, client: socket.socket) -> None:
         with client:
             while request := client.recv(1000):
-                self.heard.append((self.letter, request.decode()))
+                self.marks.append((self.letter, request.decode()))
                 if self.answer == b"":
                     return
                 if self.answer:
@@ -74,35 +74,35 @@ class Watchers:
 
     def __init__(self) -> None:
         self.prefix = f"marks.{os.getpid()}.{secrets.token_hex(4)}"
-        self.heard: list[tuple[str, str]] = []
+        self.marks: list[tuple[str, str]] = []
         self.all: list[Watcher] = []
 
     def name(self, letter: str) -> str:
         return f"{self.prefix}.{letter}"
 
     def start(self, letter: str, answer: bytes | None = b"ok") -> Watcher:
-        self.all.append(Watcher(self.name(letter), self.heard, letter, answer))
+        self.all.append(Watcher(self.name(letter), self.marks, letter, answer))
         return self.all[-1]
 
     def of(self, letter: str) -> list[str]:
-        return [mark for who, mark in self.heard if who == letter]
+        return [mark for name, mark in self.marks if name == letter]
 
 
 @pytest.fixture
 def watchers() -> Iterator[Watchers]:
-    made = Watchers()
-    yield made
-    for watcher in made.all:
+    group = Watchers()
+    yield group
+    for watcher in group.all:
         watcher.stop()
 
 
-def _warnings(done: Outcome) -> list[dict[str, str]]:
-    return [event for event in done.of("warning") if event["code"] == "no-watch"]
+def _warnings(outcome: Outcome) -> list[dict[str, str]]:
+    return [event for event in outcome.of("warning") if event["code"] == "no-watch"]
 
 
 def _exec(engines: Engines, watch: str, *command: str, count: int = 2) -> Outcome:
-    given = ("client", "--json", f"--replications={count}", f"--watch={watch}", "--")
-    return engines.run("exec", *given, *(command or ("true",)))
+    arguments = ("client", "--json", f"--replications={count}", f"--watch={watch}", "--")
+    return engines.run("exec", *arguments, *(command or ("true",)))
 
 
 def _brief(engine: str) -> tuple[str, ...]:
@@ -115,24 +115,24 @@ def test_both_ends_tell_of_each_replication_the_server_around_the_client(
 ) -> None:
     server_side, client_side = watchers.start("s"), watchers.start("c")
     server = engines.server(engine, f"--watch={server_side.name}:41")
-    given = (mode, "--warmup=0.05s", f"--watch={client_side.name}:42", *_brief(engine))
-    done = engines.client(server, *given, count=2)
-    assert len(done.metrics) == 2
-    assert _warnings(done) == []
+    options = (mode, "--warmup=0.05s", f"--watch={client_side.name}:42", *_brief(engine))
+    outcome = engines.client(server, *options, count=2)
+    assert len(outcome.metrics) == 2
+    assert _warnings(outcome) == []
     begins_and_ends = [
-        (side, f"{what} {launch} {n}")
+        (side, f"{event} {launch} {n}")
         for n in (0, 1, 2)
-        for what in ("begin", "end")
+        for event in ("begin", "end")
         for side, launch in (("s", 41), ("c", 42))
     ]
-    assert watchers.heard == begins_and_ends
+    assert watchers.marks == begins_and_ends
     assert (server_side.connections, client_side.connections) == (1, 1)
 
 
 def test_two_watchers_of_a_host_are_told_both(engines: Engines, watchers: Watchers) -> None:
-    one, other = watchers.start("a"), watchers.start("b")
-    done = _exec(engines, f"{one.name}+{other.name}:7")
-    assert len(done.metrics) == 2
+    first, second = watchers.start("a"), watchers.start("b")
+    outcome = _exec(engines, f"{first.name}+{second.name}:7")
+    assert len(outcome.metrics) == 2
     marks = ["begin 7 1", "end 7 1", "begin 7 2", "end 7 2"]
     assert (watchers.of("a"), watchers.of("b")) == (marks, marks)
 
@@ -141,34 +141,34 @@ def test_a_mode_without_a_server_tells_the_clients_watcher(
     engines: Engines, watchers: Watchers, free_port: Callable[[], int]
 ) -> None:
     watch = f"--watch={watchers.start('c').name}:3"
-    given = ("--mode=generator", "--rate=1Mbit/s", "--duration=0.05s", "--i-own-this-network")
+    options = ("--mode=generator", "--rate=1Mbit/s", "--duration=0.05s", "--i-own-this-network")
     port = f"--data-port={free_port()}"
     brief = ("--json", "--replications=1", "--warmup=0.01s")
-    done = engines.run("udp", "client", "127.0.0.1", *brief, *given, port, watch)
-    assert len(done.metrics) == 1
+    outcome = engines.run("udp", "client", "127.0.0.1", *brief, *options, port, watch)
+    assert len(outcome.metrics) == 1
     assert watchers.of("c") == ["begin 3 0", "end 3 0", "begin 3 1", "end 3 1"]
 
 
 def test_a_command_runs_between_its_marks(
     engines: Engines, watchers: Watchers, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    told = tmp_path_factory.mktemp("marks") / "told"
+    log = tmp_path_factory.mktemp("marks") / "told"
     watcher = watchers.start("x")
     script = (
         "import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET);"
         f"s.connect('\\0{watcher.name}'); s.send(b'the command');"
-        f"print(s.recv(9), file=open({str(told)!r}, 'a'))"
+        f"print(s.recv(9), file=open({str(log)!r}, 'a'))"
     )
-    done = _exec(engines, f"{watcher.name}:1", sys.executable, "-c", script)
-    assert len(done.metrics) == 2
-    assert told.read_text(encoding="utf-8") == "b'ok'\n" * 2
+    outcome = _exec(engines, f"{watcher.name}:1", sys.executable, "-c", script)
+    assert len(outcome.metrics) == 2
+    assert log.read_text(encoding="utf-8") == "b'ok'\n" * 2
     first, second = [[f"begin 1 {n}", "the command", f"end 1 {n}"] for n in (1, 2)]
     assert watchers.of("x") == first + second
 
 
 def test_a_command_that_fails_leaves_its_mark_open(engines: Engines, watchers: Watchers) -> None:
-    done = _exec(engines, f"{watchers.start('x').name}:1", "false")
-    assert done.error["code"] == "command-failed"
+    outcome = _exec(engines, f"{watchers.start('x').name}:1", "false")
+    assert outcome.error["code"] == "command-failed"
     assert watchers.of("x") == ["begin 1 1"]
 
 
@@ -185,9 +185,9 @@ def test_a_mark_that_takes_its_time_is_no_part_of_what_is_measured(
     slow = [Slow(watchers.name(letter), [], letter) for letter in ("s", "c")]
     watchers.all += slow
     server = engines.server("udp", f"--watch={slow[0].name}:1")
-    given = (f"--watch={slow[1].name}:1", "--mode=latency", "--duration=0.1s")
-    done = engines.client(server, *given, count=1)
-    (metrics,) = done.metrics
+    options = (f"--watch={slow[1].name}:1", "--mode=latency", "--duration=0.1s")
+    outcome = engines.client(server, *options, count=1)
+    (metrics,) = outcome.metrics
     assert metrics["client_elapsed"] < SLOW
     # The server answers from before the client's mark on.
     assert metrics["server_elapsed"] < 2 * SLOW
@@ -201,9 +201,9 @@ def test_a_watcher_that_is_not_there_is_told_of_once(
 ) -> None:
     watch = f"--watch={watchers.name('none')}:1"
     server = engines.server("udp", *([watch] if side == "server" else []))
-    done = engines.client(server, *([watch] if side == "client" else []), count=3)
-    assert len(done.metrics) == 3
-    (warning,) = _warnings(done)
+    outcome = engines.client(server, *([watch] if side == "client" else []), count=3)
+    assert len(outcome.metrics) == 3
+    (warning,) = _warnings(outcome)
     assert warning["side"] == side
     assert watchers.name("none") in warning["message"]
     assert "isn't running" in warning["message"]
@@ -215,10 +215,10 @@ def test_a_watcher_that_hangs_is_waited_for_once(
 ) -> None:
     watch = f"--watch={watchers.start('h', answer=None).name}:1"
     server = engines.server("tcp", *([watch] if side == "server" else []))
-    given = (*_brief("tcp"), *([watch] if side == "client" else []))
-    done = engines.client(server, *given, count=5)
-    assert len(done.metrics) == 5
-    (warning,) = _warnings(done)
+    options = (*_brief("tcp"), *([watch] if side == "client" else []))
+    outcome = engines.client(server, *options, count=5)
+    assert len(outcome.metrics) == 5
+    (warning,) = _warnings(outcome)
     assert warning["side"] == side
     assert "doesn't answer" in warning["message"]
     assert watchers.of("h") == ["begin 1 1"]
@@ -233,9 +233,9 @@ def test_a_stopped_process_as_a_watcher_hangs_nobody(engines: Engines, watchers:
     stopped = engines.start_other(sys.executable, "-c", script)
     assert stopped.line() == "ready\n"
     os.kill(stopped.pid, signal.SIGSTOP)
-    done = _exec(engines, f"{name}:1", count=3)
-    assert len(done.metrics) == 3
-    assert len(_warnings(done)) == 1
+    outcome = _exec(engines, f"{name}:1", count=3)
+    assert len(outcome.metrics) == 3
+    assert len(_warnings(outcome)) == 1
 
 
 def test_a_watcher_whom_many_call_takes_an_engine_in_in_its_turn(
@@ -261,9 +261,9 @@ def test_a_watcher_that_talks_nonsense_or_hangs_up_is_left_alone(
     engines: Engines, watchers: Watchers, answer: bytes, words: str
 ) -> None:
     bad, good = watchers.start("bad", answer), watchers.start("good")
-    done = _exec(engines, f"{bad.name}+{good.name}:5")
-    assert len(done.metrics) == 2
-    (warning,) = _warnings(done)
+    outcome = _exec(engines, f"{bad.name}+{good.name}:5")
+    assert len(outcome.metrics) == 2
+    (warning,) = _warnings(outcome)
     assert words in warning["message"]
     assert bad.name in warning["message"]
     assert watchers.of("bad") == ["begin 5 1"]
@@ -281,9 +281,9 @@ def test_a_watcher_that_ends_on_the_way_is_told_of_with_its_replication(
                     client.send(b"ok")
 
     watchers.all.append(ending := Ending(watchers.name("e"), [], "e"))
-    done = _exec(engines, f"{ending.name}:5", count=4)
-    assert len(done.metrics) == 4
-    (warning,) = _warnings(done)
+    outcome = _exec(engines, f"{ending.name}:5", count=4)
+    assert len(outcome.metrics) == 4
+    (warning,) = _warnings(outcome)
     assert "replication 2 ends" in warning["message"]
     assert "has ended" in warning["message"]
 
@@ -306,9 +306,9 @@ def test_a_watcher_of_another_user_is_told_nothing(
     name = watchers.name("nobody")
     stranger = engines.start_other(*_as_nobody(name))
     assert stranger.line() == "ready\n"
-    done = _exec(engines, f"{name}:1")
-    assert len(done.metrics) == 2
-    (warning,) = _warnings(done)
+    outcome = _exec(engines, f"{name}:1")
+    assert len(outcome.metrics) == 2
+    (warning,) = _warnings(outcome)
     assert "another user" in warning["message"]
     assert stranger.line() == "b''\n"
 
@@ -319,9 +319,9 @@ MORE = ["a+b+c:1", "a:1234567890123456789", "x" * 65 + ":1", "a/b:1", "a,b:1", "
 
 @pytest.mark.parametrize("watch", NO_WATCHERS + MORE)
 def test_watchers_that_cannot_be_are_a_mistake(engines: Engines, watch: str) -> None:
-    done = _exec(engines, watch)
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
-    assert "--watch" in done.error["message"]
+    outcome = _exec(engines, watch)
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
+    assert "--watch" in outcome.error["message"]
 
 
 def test_help_tells_of_watchers_and_the_description_does_not(engines: Engines) -> None:
@@ -349,16 +349,16 @@ def test_the_first_rank_of_each_host_tells_its_watcher(
     names = ",".join(watchers.start(letter).name for letter in ("a", "b"))
     count = 2 if mode == "stream" else 4
     brief = ("--pair-time=0.01s",) if mode == "matrix" else ("--duration=0.02s",)
-    given = ("--replications=2", "--warmup=0.02s", *brief)
+    options = ("--replications=2", "--warmup=0.02s", *brief)
     where = ("--rank-addresses=127.0.0.1,127.0.0.2", f"--watch={names}:6")
-    done = _ranks(engines, count, mode, *given, *where).finish()
-    assert done.status == 0, done.output + done.errors
-    assert _warnings(done) == []
+    outcome = _ranks(engines, count, mode, *options, *where).finish()
+    assert outcome.status == 0, outcome.output + outcome.errors
+    assert _warnings(outcome) == []
     for n in range(3):
-        begin, end = watchers.heard[4 * n : 4 * n + 2], watchers.heard[4 * n + 2 : 4 * n + 4]
+        begin, end = watchers.marks[4 * n : 4 * n + 2], watchers.marks[4 * n + 2 : 4 * n + 4]
         assert sorted(begin) == [("a", f"begin 6 {n}"), ("b", f"begin 6 {n}")]
         assert sorted(end) == [("a", f"end 6 {n}"), ("b", f"end 6 {n}")]
-    assert len(watchers.heard) == 12
+    assert len(watchers.marks) == 12
     assert [watcher.connections for watcher in watchers.all] == [1, 1]
 
 
@@ -366,9 +366,9 @@ def test_the_first_rank_of_each_host_tells_its_watcher(
 def test_ranks_without_addresses_share_one_host_and_its_watchers(
     engines: Engines, watchers: Watchers
 ) -> None:
-    given = ("--replications=1", "--duration=0.02s", f"--watch={watchers.start('a').name}:6")
-    done = _ranks(engines, 2, "stream", *given).finish()
-    assert len(done.metrics) == 1
+    options = ("--replications=1", "--duration=0.02s", f"--watch={watchers.start('a').name}:6")
+    outcome = _ranks(engines, 2, "stream", *options).finish()
+    assert len(outcome.metrics) == 1
     assert watchers.of("a") == ["begin 6 1", "end 6 1"]
 
 
@@ -377,10 +377,10 @@ def test_a_rank_whose_watcher_is_not_there_has_rank_0_say_so(
     engines: Engines, watchers: Watchers
 ) -> None:
     names = f"{watchers.start('a').name},{watchers.name('none')}"
-    given = ("--replications=2", "--duration=0.02s", f"--watch={names}:6")
-    done = _ranks(engines, 2, "stream", *given, "--rank-addresses=127.0.0.1,127.0.0.2").finish()
-    assert len(done.metrics) == 2
-    (warning,) = _warnings(done)
+    brief = ("--replications=2", "--duration=0.02s", f"--watch={names}:6")
+    outcome = _ranks(engines, 2, "stream", *brief, "--rank-addresses=127.0.0.1,127.0.0.2").finish()
+    assert len(outcome.metrics) == 2
+    (warning,) = _warnings(outcome)
     assert warning["side"] == "server"
     assert watchers.name("none") in warning["message"]
     assert len(watchers.of("a")) == 4
@@ -389,7 +389,7 @@ def test_a_rank_whose_watcher_is_not_there_has_rank_0_say_so(
 @pytest.mark.usefixtures("_mpi")
 def test_a_list_of_watchers_as_long_as_that_of_addresses_is_wanted(engines: Engines) -> None:
     for where in ((), ("--rank-addresses=127.0.0.1,127.0.0.2,127.0.0.3",)):
-        done = _ranks(engines, 2, "stream", "--watch=a,b:6", *where).finish()
-        assert done.status != 0
-        (error,) = done.of("error")
+        outcome = _ranks(engines, 2, "stream", "--watch=a,b:6", *where).finish()
+        assert outcome.status != 0
+        (error,) = outcome.of("error")
         assert (error["code"], "--watch" in error["message"]) == ("bad-parameter", True)

@@ -19,13 +19,13 @@ TRANSPARENT = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 def _run(engines, *options: str, count: int = 1):
-    given = ("--json", f"--replications={count}", "--duration=20ms", "--block=64KiB")
-    return engines.run("mem", "client", *given, *options)
+    arguments = ("--json", f"--replications={count}", "--duration=20ms", "--block=64KiB")
+    return engines.run("mem", "client", *arguments, *options)
 
 
-def _codes(done) -> set[str]:
+def _codes(outcome) -> set[str]:
     """Of its warnings; those about other processes on this machine aside."""
-    return {warning["code"] for warning in done.of("warning")} - {"busy-cpus"}
+    return {warning["code"] for warning in outcome.of("warning")} - {"busy-cpus"}
 
 
 def _described(engines) -> dict[str, set[str]]:
@@ -39,9 +39,9 @@ def _described(engines) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("mode", [*MOVING, "latency"])
 def test_each_mode_reports_the_metrics_that_it_describes(engines, mode: str) -> None:
-    done = _run(engines, f"--mode={mode}", "--threads=2", count=3)
-    assert len(done.metrics) == 3
-    for metrics in done.metrics:
+    outcome = _run(engines, f"--mode={mode}", "--threads=2", count=3)
+    assert len(outcome.metrics) == 3
+    for metrics in outcome.metrics:
         assert set(metrics) == _described(engines)[mode]
         assert all(v > 0 for n, v in metrics.items() if not n.startswith("client_"))
 
@@ -66,12 +66,12 @@ def test_traffic_counts_the_lines_that_plain_stores_read(engines, mode: str, fac
 @pytest.mark.parametrize("mode", STORING)
 def test_non_temporal_stores_read_no_lines(engines, mode: str) -> None:
     if os.uname().machine != "x86_64":
-        done = _run(engines, f"--mode={mode}", "--nontemporal=true")
-        assert "no such stores" in done.error["message"]
+        outcome = _run(engines, f"--mode={mode}", "--nontemporal=true")
+        assert "no such stores" in outcome.error["message"]
         return
     for vector in ("scalar", "sse2"):
-        done = _run(engines, f"--mode={mode}", "--nontemporal=true", f"--vector={vector}")
-        (metrics,) = done.metrics
+        outcome = _run(engines, f"--mode={mode}", "--nontemporal=true", f"--vector={vector}")
+        (metrics,) = outcome.metrics
         assert metrics["traffic"] == metrics["throughput"]
 
 
@@ -90,8 +90,8 @@ def test_random_accesses_move_whole_lines(engines, access: int, lines: float) ->
 def test_the_blocks_and_threads_of_the_papers_table_are_possible(
     engines, mode: str, block: str, threads: int
 ) -> None:
-    done = _run(engines, f"--mode={mode}", f"--block={block}", f"--threads={threads}")
-    (metrics,) = done.metrics
+    outcome = _run(engines, f"--mode={mode}", f"--block={block}", f"--threads={threads}")
+    (metrics,) = outcome.metrics
     assert metrics["accesses"] * metrics["access_time"] <= threads * 1.01
 
 
@@ -109,9 +109,9 @@ def test_every_vector_unit_moves_every_word(engines, mode: str) -> None:
     """The engine itself looks at each word afterwards; no size here is a vector's multiple."""
     for vector in _vectors():
         options = ("--block=100008B", "--access=1000", f"--vector={vector}")
-        done = _run(engines, f"--mode={mode}", *options, count=2)
-        assert len(done.metrics) == 2
-        assert done.settings["client"]["vector"] == vector
+        outcome = _run(engines, f"--mode={mode}", *options, count=2)
+        assert len(outcome.metrics) == 2
+        assert outcome.settings["client"]["vector"] == vector
 
 
 def test_the_widest_unit_is_found(engines) -> None:
@@ -147,48 +147,48 @@ def test_a_word_that_changed_by_itself_is_a_failure(engines) -> None:
     while running.event()["event"] != "settings":
         pass
     begins = [
-        int(found[1], 16)
-        for found in re.finditer(
+        int(mapping[1], 16)
+        for mapping in re.finditer(
             r"^(\w+)-(\w+) rw-p 00000000 00:00 0 *$",
             Path(f"/proc/{running.pid}/maps").read_text(),
             re.MULTILINE,
         )
-        if size <= int(found[2], 16) - int(found[1], 16) < size + (8 << 20)
+        if size <= int(mapping[2], 16) - int(mapping[1], 16) < size + (8 << 20)
     ]
     assert begins
     with Path(f"/proc/{running.pid}/mem").open("r+b", buffering=0) as memory:
         memory.seek(begins[0] + size // 2)
         memory.write(b"\xff" * 8)
-    done = running.finish()
-    assert done.status == 1
-    assert done.events[-1]["code"] == "wrong-data"
+    outcome = running.finish()
+    assert outcome.status == 1
+    assert outcome.events[-1]["code"] == "wrong-data"
 
 
 def test_small_arrays_are_labelled_as_cache(engines) -> None:
-    done = _run(engines, "--block=4KiB", "--mode=read")
-    assert "in-cache" in _codes(done)
-    assert done.settings["client"]["level"] in ("L1", "unknown")
-    assert done.settings["client"]["total"] == 4096
+    outcome = _run(engines, "--block=4KiB", "--mode=read")
+    assert "in-cache" in _codes(outcome)
+    assert outcome.settings["client"]["level"] in ("L1", "unknown")
+    assert outcome.settings["client"]["total"] == 4096
 
 
 def test_arrays_of_four_times_the_last_cache_are_memory(engines) -> None:
     cache = _run(engines, "--mode=read").settings["client"]["last_level_cache"]
-    done = _run(engines, "--mode=read", f"--block={4 * cache}B")
-    assert done.settings["client"]["level"] == "memory"
-    assert _codes(done) == set()
+    outcome = _run(engines, "--mode=read", f"--block={4 * cache}B")
+    assert outcome.settings["client"]["level"] == "memory"
+    assert _codes(outcome) == set()
 
 
 def test_more_threads_than_cpus_are_told(engines) -> None:
     cpu = min(os.sched_getaffinity(0))
-    done = _run(engines, "--threads=2", f"--cpus={cpu}")
-    assert done.settings["client"]["cpu"] == cpu
-    assert "shared-cpus" in _codes(done)
+    outcome = _run(engines, "--threads=2", f"--cpus={cpu}")
+    assert outcome.settings["client"]["cpu"] == cpu
+    assert "shared-cpus" in _codes(outcome)
 
 
 def test_no_thread_is_slower_than_the_slowest(engines) -> None:
     cpu = min(os.sched_getaffinity(0))
-    done = _run(engines, "--threads=50", f"--cpus={cpu}", "--duration=10ms", count=3)
-    for m in done.metrics:
+    outcome = _run(engines, "--threads=50", f"--cpus={cpu}", "--duration=10ms", count=3)
+    for m in outcome.metrics:
         assert m["slowest_thread"] * 50 <= m["throughput"] * (1 + 1e-9)
 
 
@@ -246,20 +246,20 @@ def test_parameters_that_do_not_fit_are_told(engines, options, words: str) -> No
 
 
 def test_a_setting_that_does_nothing_is_told(engines) -> None:
-    done = _run(engines, "--mode=read", "--stride=128")
-    assert any("stride" in warning["message"] for warning in done.of("warning"))
+    outcome = _run(engines, "--mode=read", "--stride=128")
+    assert any("stride" in warning["message"] for warning in outcome.of("warning"))
 
 
 def test_the_deadline_ends_it(engines) -> None:
-    done = _run(engines, "--duration=60s", "--deadline=500ms")
-    assert done.error["code"] == "deadline"
+    outcome = _run(engines, "--duration=60s", "--deadline=500ms")
+    assert outcome.error["code"] == "deadline"
 
 
 def test_a_person_gets_a_table(engines) -> None:
-    done = engines.run("mem", "client", "--block=8KiB", "--replications=2", "--duration=20ms")
-    assert "GB/s" in done.output
-    assert "level L1" in done.output or "level unknown" in done.output
-    assert "in-cache" in done.errors
+    outcome = engines.run("mem", "client", "--block=8KiB", "--replications=2", "--duration=20ms")
+    assert "GB/s" in outcome.output
+    assert "level L1" in outcome.output or "level unknown" in outcome.output
+    assert "in-cache" in outcome.errors
 
 
 @pytest.fixture(scope="module")
@@ -271,8 +271,8 @@ def chase(tmp_path_factory: pytest.TempPathFactory):
     subprocess.run([compiler, *flags, *sources, "-o", program], check=True)
 
     def ask(text: str) -> list[int]:
-        done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
-        return [int(word) for word in done.stdout.split()]
+        result = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
+        return [int(word) for word in result.stdout.split()]
 
     return ask
 

@@ -39,8 +39,8 @@ def test_streams_end_by_time_and_tell_what_arrived(mpi: Mpi, mode: tuple[str, ..
     assert metrics["throughput"] == pytest.approx(metrics["message_rate"] * 1024 * 8)
     assert metrics["client_elapsed"] >= 0.05
     if mode[0] == "bidirectional":
-        both = metrics["throughput"] + metrics["reverse_throughput"]
-        assert metrics["total_throughput"] == pytest.approx(both)
+        total = metrics["throughput"] + metrics["reverse_throughput"]
+        assert metrics["total_throughput"] == pytest.approx(total)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_messages_in_flight_may_share_a_receive_buffer(mpi: Mpi, mode: str) -> N
 def test_fewer_messages_than_the_window_are_timed_from_their_beginning(mpi: Mpi, mode: str) -> None:
     """They may be there before all receives have been posted; no memory is as fast as that."""
     options = ("--window=4096", "--buffers=reuse", "--size=1MiB", "--count=3")
-    done = mpi.run(mode, "--blocking=false", "--replications=3", *options)
-    assert max(metrics["throughput"] for metrics in done.metrics) < 4e12
+    outcome = mpi.run(mode, "--blocking=false", "--replications=3", *options)
+    assert max(metrics["throughput"] for metrics in outcome.metrics) < 4e12
 
 
 def test_one_message_is_no_rate(mpi: Mpi) -> None:
@@ -127,8 +127,8 @@ def test_a_transport_that_cannot_be_used_is_a_failure(mpi: Mpi, option: str) -> 
     assert outcome.status != 0
     assert outcome.of("replication") == []
     # Open MPI 5's mpirun may be gone before it has passed on the last words of a rank.
-    said = [error["code"] for error in outcome.of("error")]
-    assert said == ["transport-unavailable"] or (outcome.events == [] and outcome.errors)
+    codes = [error["code"] for error in outcome.of("error")]
+    assert codes == ["transport-unavailable"] or (outcome.events == [] and outcome.errors)
 
 
 def test_what_the_environment_says_is_kept_and_told(mpi: Mpi) -> None:
@@ -202,15 +202,15 @@ def test_the_deadline_ends_all_ranks(mpi: Mpi) -> None:
 
 def _ranks_of(mark: str) -> list[int]:
     """Return the processes of rail-mpi that were given this argument."""
-    found = []
+    pids = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = place.read_bytes().split(b"\0")
         except OSError:
             continue
         if words[0].endswith(b"rail-mpi") and mark.encode() in words:
-            found.append(int(place.parent.name))
-    return found
+            pids.append(int(place.parent.name))
+    return pids
 
 
 def _measuring(mpi: Mpi) -> tuple[Running, list[int]]:
@@ -248,17 +248,17 @@ def test_the_end_of_input_ends_the_job(mpi: Mpi, process_ends: Callable[[int], b
 
 
 def test_by_hand_it_prints_a_table_and_needs_no_input(mpi: Mpi) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         mpi.argv("--mode=latency", "--size=8", "--count=10", "--replications=2"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         env=ranks.environment(),
     )
-    assert done.returncode == 0, done.stderr
-    assert "latency us" in done.stdout
-    assert "# mean" in done.stdout
-    assert "mca:" not in done.stderr
+    assert completed.returncode == 0, completed.stderr
+    assert "latency us" in completed.stdout
+    assert "# mean" in completed.stdout
+    assert "mca:" not in completed.stderr
 
 
 def _on_two_hosts(
@@ -273,8 +273,8 @@ def _on_two_hosts(
         agent.chmod(0o755)
         hosts = f"{long_way.NEAR},{long_way.FAR}"
         start = [*way.inside(way.near), mpi.mpirun, "--bind-to", "none", "-H", hosts, "-n", "2"]
-        given = ["--json", "--replications=1", ranks.DEADLINE, *options]
-        argv = [*start, mpi.program, *given, "--btl=tcp", f"--rank-addresses={hosts}"]
+        arguments = ["--json", "--replications=1", ranks.DEADLINE, *options]
+        argv = [*start, mpi.program, *arguments, "--btl=tcp", f"--rank-addresses={hosts}"]
         more = {"OMPI_MCA_plm_rsh_agent": str(agent), "PRTE_MCA_plm_ssh_agent": str(agent)}
         return mpi.engines.start_other(*argv, **ranks.environment(**more)).finish()
 
@@ -285,8 +285,8 @@ def test_no_stream_is_faster_than_its_link_even_if_few_messages_are_sent(
 ) -> None:
     """Large messages in flight arrive all at once, each of them bit by bit."""
     require(os.geteuid() == 0, "root, for network namespaces")
-    given = (f"--mode={mode[0]}", *mode[1:], *FEW_LARGE)
-    outcome = _on_two_hosts(mpi, tmp_path, long_way.limited("100mbit"), *given)
+    options = (f"--mode={mode[0]}", *mode[1:], *FEW_LARGE)
+    outcome = _on_two_hosts(mpi, tmp_path, long_way.limited("100mbit"), *options)
     assert _only(outcome)["sent_messages"] == 6
     assert _only(outcome)["throughput"] <= 100e6 * 1.03  # a bucket full of them goes at once
 
@@ -295,9 +295,9 @@ def test_hosts_that_share_a_kernel_share_its_cpus(
     mpi: Mpi, tmp_path: Path, require: Callable[[object, str], None]
 ) -> None:
     require(os.geteuid() == 0, "root, for network namespaces")
-    given = ("--mode=latency", "--size=8", "--count=10")
+    options = ("--mode=latency", "--size=8", "--count=10")
     # On so long a way each rank's first message is under way when the other begins to connect.
-    outcome = _on_two_hosts(mpi, tmp_path, long_way.delayed(0.02), *given)
+    outcome = _on_two_hosts(mpi, tmp_path, long_way.delayed(0.02), *options)
     assert outcome.metrics[0]["round_trips"] == 10
     client, server = outcome.settings["client"], outcome.settings["server"]
     assert (client["tcp_address"], server["tcp_address"]) == (long_way.NEAR, long_way.FAR)

@@ -98,14 +98,14 @@ def test_a_clock_that_goes_wrong_is_told(
     assert metrics["start_error"] >= 2e-6
 
 
-@pytest.mark.parametrize(("count", "done"), [(1, 1), (13, 13)])
+@pytest.mark.parametrize(("count", "operations"), [(1, 1), (13, 13)])
 def test_exactly_as_many_operations_are_timed_as_asked(
-    collective: Callable[..., Outcome], count: int, done: int
+    collective: Callable[..., Outcome], count: int, operations: int
 ) -> None:
     blocking = f"--blocking={'true' if count == 1 else 'false'}"
     options = ("--size=8", f"--count={count}", blocking, "--replications=2")
     outcome = collective("allreduce", *options, leaks=count == 1)
-    assert [metrics["operations"] for metrics in outcome.metrics] == [done, done]
+    assert [metrics["operations"] for metrics in outcome.metrics] == [operations, operations]
 
 
 @pytest.mark.parametrize(("size", "blocking"), [(4, "false"), (1000004, "true")])
@@ -164,5 +164,5 @@ def test_a_single_wrong_number_or_byte_is_noticed(
     probe: Callable[[str, str], str], number: int, count: int
 ) -> None:
     places = sorted({0, count // 2, count - 1})
-    asked = "".join(f"{number} {count} {place}\n" for place in places)
-    assert probe("collective_load_probe", asked) == "1 1 0 0 0\n" * len(places)
+    probe_input = "".join(f"{number} {count} {place}\n" for place in places)
+    assert probe("collective_load_probe", probe_input) == "1 1 0 0 0\n" * len(places)

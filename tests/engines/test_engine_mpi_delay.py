@@ -25,8 +25,8 @@ def lab(folder: Path, require: Callable[[object, str], None]) -> Iterator[wire_l
     may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
     require(may, "root and /dev/net/tun, to make network namespaces")
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
-    with wire_lab.lab(str(folder / "rail-wire")) as made:
-        yield made
+    with wire_lab.lab(str(folder / "rail-wire")) as network:
+        yield network
 
 
 def _measure(
@@ -40,9 +40,9 @@ def _measure(
     agent = place / "agent"
     agent.write_text(AGENT.format(right=wire_lab.RIGHT, namespace=lab.right))
     agent.chmod(0o755)
-    both = f"{wire_lab.LEFT},{wire_lab.RIGHT}"
+    hosts = f"{wire_lab.LEFT},{wire_lab.RIGHT}"
     program = engines.argv("mpi", f"--mode={mode}", "--json", "--replications=1", *options)
-    job = ranks.argv(2, "--host", both, *program, f"--rank-addresses={both}", ranks.DEADLINE)
+    job = ranks.argv(2, "--host", hosts, *program, f"--rank-addresses={hosts}", ranks.DEADLINE)
     agents = {name: str(agent) for name in ("OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent")}
     inside = ("ip", "netns", "exec", lab.left)
     with lab.joined("--delay", f"{delay}s"):

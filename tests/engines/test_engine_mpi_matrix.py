@@ -51,8 +51,8 @@ def test_each_replication_and_the_warm_up_have_rows_before_them(
 ) -> None:
     outcome = matrix(3, "--warmup=60ms", "--replications=2", leaks=True)
     assert outcome.status == 0, outcome.errors
-    told = [(e["event"], e["replication"]) for e in outcome.events if "replication" in e]
-    assert told == [
+    steps = [(e["event"], e["replication"]) for e in outcome.events if "replication" in e]
+    assert steps == [
         step for number in (0, 1, 2) for step in [("row", number)] * 3 + [("replication", number)]
     ]
     for number in (0, 1, 2):
@@ -75,11 +75,11 @@ def test_by_hand_it_is_a_table_with_the_slowest_row_and_column(
 ) -> None:
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
     program = engines.argv("mpi", "--mode=matrix", "--yield", "--replications=1", *BRIEF)
-    done = engines.start_other(*ranks.argv(3, *program), **ranks.environment()).finish()
-    assert done.status == 0, done.errors
-    assert done.output.count("# slowest row: rank ") == 2
-    assert done.output.count("# slowest column: rank ") == 2
-    table = [line.split() for line in done.output.splitlines() if not line.startswith("#")]
+    outcome = engines.start_other(*ranks.argv(3, *program), **ranks.environment()).finish()
+    assert outcome.status == 0, outcome.errors
+    assert outcome.output.count("# slowest row: rank ") == 2
+    assert outcome.output.count("# slowest column: rank ") == 2
+    table = [line.split() for line in outcome.output.splitlines() if not line.startswith("#")]
     assert [line[0] for line in table] == ["0", "1", "2"] * 2
     assert [line.index("-") for line in table] == [1, 2, 3] * 2
 
@@ -137,11 +137,11 @@ def test_a_rank_that_stands_still_does_not_outlive_the_deadline(
 def test_the_table_names_the_slow_rank(probe: Callable[[str, str], str]) -> None:
     count, slow = 20, 13
     values = [
-        "0" if one == two else "4.8e7" if slow in (one, two) else f"{9e8 + one * two}"
-        for one in range(count)
-        for two in range(count)
+        "0" if row == column else "4.8e7" if slow in (row, column) else f"{9e8 + row * column}"
+        for row in range(count)
+        for column in range(count)
     ]
-    shown = probe("matrix_table_probe", f"{count} {' '.join(values)}\n")
-    assert f"# slowest row: rank {slow}, median 48.0; the others' on average 900." in shown
-    assert f"# slowest column: rank {slow}, median 48.0; the others' on average 900." in shown
-    assert "20 ranks are too many to show here" in shown
+    table = probe("matrix_table_probe", f"{count} {' '.join(values)}\n")
+    assert f"# slowest row: rank {slow}, median 48.0; the others' on average 900." in table
+    assert f"# slowest column: rank {slow}, median 48.0; the others' on average 900." in table
+    assert "20 ranks are too many to show here" in table

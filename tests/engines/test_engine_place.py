@@ -38,7 +38,7 @@ def test_the_settings_say_where_each_end_runs(engines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpus", "said"),
+    ("cpus", "message"),
     [
         ("4000", "no list of CPUs"),
         ("1000", "no CPU 1000"),
@@ -52,10 +52,10 @@ def test_the_settings_say_where_each_end_runs(engines) -> None:
     ],
 )
 @pytest.mark.parametrize("end", ["client", "server"])
-def test_cpus_that_are_not_there_are_refused(engines, end: str, cpus: str, said: str) -> None:
+def test_cpus_that_are_not_there_are_refused(engines, end: str, cpus: str, message: str) -> None:
     outcome = engines.client(engines.server("udp"), f"--{end}-cpu={cpus}")
     assert outcome.error["code"] == "bad-parameter"
-    assert said in outcome.error["message"]
+    assert message in outcome.error["message"]
     assert f"{end}_cpu" in outcome.error["message"]
 
 
@@ -140,14 +140,14 @@ def test_memory_is_made_where_its_thread_runs(
     subprocess.run(["cc", *flags, "-o", library, source], check=True)
     env = {"LD_PRELOAD": str(library), "FIRST_TOUCH": str(log)}
     # 300 KiB are sent, 200 KiB received; a round trip's go both ways.
-    given = ["--count=9", "--threads=2"]
+    extra = ["--count=9", "--threads=2"]
     if engine == "tcp":
-        given = ["--write=300KiB", "--read=200KiB", "--message=300KiB", "--count=1", "--threads=2"]
+        extra = ["--write=300KiB", "--read=200KiB", "--message=300KiB", "--count=1", "--threads=2"]
     server = shipped_engines.server(engine, **env)
     client = shipped_engines.start(
         engine, "client", "127.0.0.1", "--json", f"--port={server.port}", "--replications=1",
         f"--mode={mode}", f"--client-cpu={first},{second}", f"--server-cpu={first},{second}",
-        *given, **env,
+        *extra, **env,
     )  # fmt: skip
     assert client.finish().metrics
     places: dict[int, list[int]] = {307200: [], 204800: []} if engine == "tcp" else {}
@@ -157,9 +157,9 @@ def test_memory_is_made_where_its_thread_runs(
             places.setdefault(size, [])
         if size in places:
             places[size].append(cpu)
-    both = [first, second]
+    pair = [first, second]
     for cpus in places.values():
-        assert sorted(cpus) in ([], both, sorted(both * 2))
+        assert sorted(cpus) in ([], pair, sorted(pair * 2))
     if engine == "tcp":
         assert len(places[307200]) == (2 if mode == "stream" else 4)
         assert len(places[204800]) == {"stream": 2, "bidirectional": 4}.get(mode, 0)

@@ -15,14 +15,14 @@ OPTIONS = {"udp": ["--datagram=64"], "tcp": ["--message=64", "--congestion=syste
 
 
 def _ask(engines, peer: EchoPeer, *options: str):
-    given = ("--json", f"--port={peer.port}", "--replications=1", "--mode=latency")
+    arguments = ("--json", f"--port={peer.port}", "--replications=1", "--mode=latency")
     own = OPTIONS[peer.engine]
-    return engines.run(peer.engine, "client", "127.0.0.1", *given, *own, *options)
+    return engines.run(peer.engine, "client", "127.0.0.1", *arguments, *own, *options)
 
 
-def _trace(done) -> Trace:
-    (part,) = done.of("trace")
-    assert done.events.index(part) < done.events.index(done.of("replication")[-1])
+def _trace(outcome) -> Trace:
+    (part,) = outcome.of("trace")
+    assert outcome.events.index(part) < outcome.events.index(outcome.of("replication")[-1])
     return decode(base64.b64decode(part["data"]))
 
 
@@ -36,9 +36,9 @@ def test_every_round_trip_is_recorded_and_the_metrics_are_theirs(
         return [(SHORT if number % 2 == 0 else LONG, message)]
 
     with EchoPeer(engine, answer) as peer:
-        done = _ask(engines, peer, "--count=25", "--trace=1000", f"--trace-out={file}")
-    (m,) = done.metrics
-    trace = _trace(done)
+        outcome = _ask(engines, peer, "--count=25", "--trace=1000", f"--trace-out={file}")
+    (m,) = outcome.metrics
+    trace = _trace(outcome)
     assert (trace.clock, trace.sent, trace.arrived) == ("sender", 25, 25)
     assert trace.sequence.tolist() == list(range(25))
     times = transits(trace) / 1e9
@@ -62,9 +62,9 @@ def test_a_lost_round_trip_is_a_gap_and_what_is_beyond_the_room_is_counted(engin
         return [] if number == 1 else [(0, message)]
 
     with EchoPeer("udp", answer) as peer:
-        done = _ask(engines, peer, "--count=6", "--trace=3")
-    (m,) = done.metrics
-    trace = _trace(done)
+        outcome = _ask(engines, peer, "--count=6", "--trace=3")
+    (m,) = outcome.metrics
+    trace = _trace(outcome)
     assert (m["round_trips"], m["lost_packets"]) == (5, 1)
     assert (trace.sent, trace.arrived, trace.sequence.tolist()) == (6, 5, [0, 2, 3])
     assert loss_runs(trace).tolist() == [[0, 1]]
@@ -72,9 +72,9 @@ def test_a_lost_round_trip_is_a_gap_and_what_is_beyond_the_room_is_counted(engin
 
 def test_with_a_pace_each_is_recorded_from_when_it_was_due(engines) -> None:
     with EchoPeer("udp", lambda number, m: [(0.02 if number == 2 else 0, m)]) as peer:
-        done = _ask(engines, peer, "--count=10", "--interval=2ms", "--trace=10", "--warmup=10ms")
-    (m,) = done.metrics
-    trace = _trace(done)
+        outcome = _ask(engines, peer, "--count=10", "--interval=2ms", "--trace=10", "--warmup=10ms")
+    (m,) = outcome.metrics
+    trace = _trace(outcome)
     assert trace.sent_at.tolist() == [2_000_000 * number for number in range(10)]
     assert transits(trace).max() / 1e9 == pytest.approx(m["rtt_max"], rel=1e-9)
 
@@ -88,6 +88,6 @@ def test_with_a_pace_each_is_recorded_from_when_it_was_due(engines) -> None:
     ],
 )
 def test_what_cannot_be_recorded_is_refused(engines, engine, options, advice: str) -> None:
-    done = engines.client(engines.server(engine), *options, count=1)
-    assert done.error["code"] == "bad-parameter"
-    assert advice in done.error["message"]
+    outcome = engines.client(engines.server(engine), *options, count=1)
+    assert outcome.error["code"] == "bad-parameter"
+    assert advice in outcome.error["message"]

@@ -52,9 +52,11 @@ CODES = [
 def test_the_published_digests_and_codes_come_out(probe) -> None:
     lines = [f"- {message.hex()}" for message, _ in DIGESTS]
     lines += [f"{key.hex()} {message.hex()}" for key, message, _ in CODES]
-    told = probe("sha256_probe", "".join(f"{line}\n" for line in lines)).split()
+    answers = probe("sha256_probe", "".join(f"{line}\n" for line in lines)).split()
     published = [digest for *_, digest in (*DIGESTS, *CODES)]
-    assert [one[: len(is_to)] for one, is_to in zip(told, published, strict=True)] == published
+    assert [
+        answer[: len(is_to)] for answer, is_to in zip(answers, published, strict=True)
+    ] == published
 
 
 def test_every_length_is_padded_rightly(probe) -> None:
@@ -70,9 +72,11 @@ def test_every_length_is_padded_rightly(probe) -> None:
 
 def test_digests_that_differ_in_one_bit_are_different(probe) -> None:
     digest = bytes.fromhex(DIGESTS[1][1])
-    others = [digest] + [
-        bytes(each ^ (0x80 >> i % 8) * (place == i) for place, each in enumerate(digest))
+    candidates = [digest] + [
+        bytes(byte ^ (0x80 >> i % 8) * (place == i) for place, byte in enumerate(digest))
         for i in range(len(digest))
     ]
-    told = probe("sha256_probe", "".join(f"= {(digest + other).hex()}\n" for other in others))
-    assert told.split() == ["equal"] + ["different"] * len(digest)
+    output = probe(
+        "sha256_probe", "".join(f"= {(digest + candidate).hex()}\n" for candidate in candidates)
+    )
+    assert output.split() == ["equal"] + ["different"] * len(digest)

@@ -16,10 +16,10 @@ OMITTED = 1 << 63  # marks a number of the omitted part
 TCP = ("--congestion=system", "--series=10ms", "--duration=60ms")
 
 
-def _series(done) -> Iterator[tuple[dict[str, float], Intervals]]:
+def _series(outcome) -> Iterator[tuple[dict[str, float], Intervals]]:
     """Yield each replication's metrics and its series, of a warm-up none."""
-    parts = done.of("trace")
-    for event in done.of("replication"):
+    parts = outcome.of("trace")
+    for event in outcome.of("replication"):
         own = [part for part in parts if part["replication"] == event["replication"]]
         if event["warmup"]:
             assert own == []
@@ -61,8 +61,8 @@ def test_tcp_counts_in_intervals_what_it_counts_in_all(engines, threads: int, om
 
 @pytest.mark.parametrize("options", [(), ("--rate=80Mbit/s", "--threads=2"), ("--omit=25ms",)])
 def test_udp_counts_in_intervals_what_it_counts_in_all(engines, options) -> None:
-    given = ("--series=10ms", "--duration=60ms", "--sockbuf=4KiB", *options)
-    for metrics, series in _series(engines.client(engines.server("udp"), *given)):
+    arguments = ("--series=10ms", "--duration=60ms", "--sockbuf=4KiB", *options)
+    for metrics, series in _series(engines.client(engines.server("udp"), *arguments)):
         assert {*series.columns} == {"sent_packets", "received_packets", "lost_packets"}
         before = metrics.get("omitted_sent_packets", 0), metrics.get("omitted_lost_packets", 0)
         assert _sums(series, "sent_packets") == (before[0], metrics["sent_packets"])
@@ -102,13 +102,13 @@ def test_a_series_goes_on_until_everything_is_there(engines) -> None:
 
 def test_by_hand_a_series_is_written_to_a_file(engines, tmp_path) -> None:
     out = tmp_path / "series.txt"
-    done = engines.client(engines.server("tcp"), *TCP, f"--trace-out={out}", count=1)
+    outcome = engines.client(engines.server("tcp"), *TCP, f"--trace-out={out}", count=1)
     blocks = out.read_text().split("\n\n\n")
     assert [block.splitlines()[0] for block in blocks] == [
         "# replication 1: end s, sent B, retransmits, congestion window B, rtt ns",
         "# replication 1: end s, received B",
     ]
-    assert int(blocks[1].split()[-1]) == done.metrics[0]["received_bytes"]
+    assert int(blocks[1].split()[-1]) == outcome.metrics[0]["received_bytes"]
 
 
 @pytest.mark.parametrize(
@@ -119,17 +119,17 @@ def test_by_hand_a_series_is_written_to_a_file(engines, tmp_path) -> None:
     ],
 )
 def test_intervals_that_cannot_be_are_refused(engines, options: tuple[str, ...], reason) -> None:
-    done = engines.client(engines.server("tcp"), "--congestion=system", *options)
-    assert done.error["code"] == "bad-parameter"
-    assert reason in done.error["message"]
+    outcome = engines.client(engines.server("tcp"), "--congestion=system", *options)
+    assert outcome.error["code"] == "bad-parameter"
+    assert reason in outcome.error["message"]
 
 
 @pytest.mark.parametrize("engine", ["tcp", "udp"])
 def test_elsewhere_than_in_streams_there_is_no_series(engines, engine: str) -> None:
     options = ("--mode=latency", "--series=10ms", "--count=5")
-    done = engines.client(engines.server(engine), *options, count=1)
-    assert done.metrics
-    assert done.of("trace") == []
+    outcome = engines.client(engines.server(engine), *options, count=1)
+    assert outcome.metrics
+    assert outcome.of("trace") == []
 
 
 def _changed(**more: int) -> Callable[[bytes], bytes]:
@@ -164,18 +164,18 @@ def _changed(**more: int) -> Callable[[bytes], bytes]:
 def test_a_series_that_is_none_or_disagrees_is_refused(engines, change) -> None:
     """What a server says that it counted has to be what its result says."""
     server = engines.server("tcp")
-    kept: list[bytes] = []
+    parts: list[bytes] = []
 
     def change_part(whole: bytes) -> bytes:
-        if kept:
+        if parts:
             return whole
         data = change(whole[12:])
-        kept.append(data)
+        parts.append(data)
         return Wire.frame(Wire.PART, data)
 
     with Between(server.port, Wire.PART, change_part) as between:
-        given = ("127.0.0.1", "--json", f"--port={between.port}", *TCP, "--replications=1")
-        done = engines.start("tcp", "client", *given).finish()
-    assert kept
-    assert done.of("replication") == done.of("trace") == []
-    assert done.error["code"] == "bad-peer"
+        arguments = ("127.0.0.1", "--json", f"--port={between.port}", *TCP, "--replications=1")
+        outcome = engines.start("tcp", "client", *arguments).finish()
+    assert parts
+    assert outcome.of("replication") == outcome.of("trace") == []
+    assert outcome.error["code"] == "bad-peer"

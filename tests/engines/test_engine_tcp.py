@@ -27,11 +27,11 @@ def test_stream_receives_every_byte_sent(engines, host: str, paced) -> None:
     server = engines.server("tcp", f"--bind={host}")
 
     def largest_share() -> float:
-        done = engines.client(server, PLAIN, host=host, count=3)
+        outcome = engines.client(server, PLAIN, host=host, count=3)
         shares = []
-        for m in done.metrics:
-            required, known = _declared(engines, "stream")
-            assert required <= set(m) <= known
+        for m in outcome.metrics:
+            required, names = _declared(engines, "stream")
+            assert required <= set(m) <= names
             assert m["received_bytes"] == m["sent_bytes"]
             assert m["sent_bytes"] - 65536 < m["sent_messages"] * 65536 <= m["sent_bytes"]
             assert m["local_throughput"] == pytest.approx(m["sent_bytes"] * 8 / m["client_elapsed"])
@@ -47,8 +47,8 @@ def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
     options = (PLAIN, "--mode=latency", "--message=64")
     server = engines.server("tcp", f"--bind={host}")
     for m in engines.client(server, *options, host=host).metrics:
-        required, known = _declared(engines, "latency")
-        assert required <= set(m) <= known
+        required, names = _declared(engines, "latency")
+        assert required <= set(m) <= names
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
         assert m["rtt_p99"] <= m["rtt_p999"] <= m["rtt_max"]
         assert m["round_trips"] * m["rtt_mean"] <= m["client_elapsed"]
@@ -65,8 +65,8 @@ def test_a_count_of_messages_is_sent_exactly_however_it_is_cut(engines, write, r
 def test_a_count_of_round_trips_is_done_exactly_however_it_is_cut(engines, write, read) -> None:
     cut = (f"--write={write}", f"--read={read}")
     options = (PLAIN, "--mode=latency", "--count=30", "--message=20000", *cut)
-    done = engines.client(engines.server("tcp"), *options)
-    assert [m["round_trips"] for m in done.metrics] == [30, 30]
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert [m["round_trips"] for m in outcome.metrics] == [30, 30]
 
 
 def test_settings_tell_what_both_kernels_granted(engines) -> None:
@@ -85,8 +85,8 @@ def test_settings_tell_what_both_kernels_granted(engines) -> None:
 @pytest.mark.parametrize("engine", ["udp", "tcp"])
 def test_each_direction_of_each_end_may_have_a_buffer_of_its_own(engines, engine: str) -> None:
     def granted(*options: str) -> list[int]:
-        done = engines.client(engines.server(engine), "--count=100", *options, count=1)
-        sides = (done.settings["client"], done.settings["server"])
+        outcome = engines.client(engines.server(engine), "--count=100", *options, count=1)
+        sides = (outcome.settings["client"], outcome.settings["server"])
         return [side[name] // 2048 for side in sides for name in ("sndbuf", "rcvbuf")]
 
     # KiB: the client's send and receive buffer, then the server's.
@@ -104,28 +104,28 @@ def test_the_kernels_own_congestion_control_can_be_left(engines) -> None:
 
 
 def test_a_congestion_control_that_does_not_exist_is_refused_with_what_there_is(engines) -> None:
-    done = engines.client(engines.server("tcp"), "--congestion=nosuch")
-    assert done.error["code"] == "congestion-refused"
-    assert ALLOWED[0] in done.error["message"]
+    outcome = engines.client(engines.server("tcp"), "--congestion=nosuch")
+    assert outcome.error["code"] == "congestion-refused"
+    assert ALLOWED[0] in outcome.error["message"]
 
 
 def test_warmup_comes_first_and_is_marked(engines) -> None:
-    done = engines.client(engines.server("tcp"), PLAIN, "--warmup=50ms", "--count=3", count=1)
-    marks = [(e["replication"], e["warmup"]) for e in done.of("replication")]
+    outcome = engines.client(engines.server("tcp"), PLAIN, "--warmup=50ms", "--count=3", count=1)
+    marks = [(e["replication"], e["warmup"]) for e in outcome.of("replication")]
     assert marks == [(0, True), (1, False)]
-    assert done.metrics[0]["sent_messages"] == 3
+    assert outcome.metrics[0]["sent_messages"] == 3
 
 
 def test_the_servers_test_port_can_be_chosen_again_and_again(engines, free_port) -> None:
     port = free_port()
     server = engines.server("tcp")
     for _ in range(2):
-        done = engines.client(server, PLAIN, f"--data-port={port}", "--count=9")
-        assert done.settings["server"]["port"] == port
-        assert done.metrics
+        outcome = engines.client(server, PLAIN, f"--data-port={port}", "--count=9")
+        assert outcome.settings["server"]["port"] == port
+        assert outcome.metrics
 
 
 def test_one_message_in_one_read_has_no_rate(engines) -> None:
-    done = engines.client(engines.server("tcp"), PLAIN, "--count=1", "--message=1")
-    assert (done.error["code"], done.error["replication"]) == ("too-short", 1)
-    assert done.of("replication") == []
+    outcome = engines.client(engines.server("tcp"), PLAIN, "--count=1", "--message=1")
+    assert (outcome.error["code"], outcome.error["replication"]) == ("too-short", 1)
+    assert outcome.of("replication") == []

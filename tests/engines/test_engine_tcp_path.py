@@ -22,8 +22,8 @@ def _may_make_ways(require) -> None:
 
 def _over(engines, way: long_way.Way, *options: object, count: int = 1):
     server = engines.server("tcp", prefix=way.inside(way.far))
-    given = ("--json", f"--port={server.port}", f"--replications={count}", PLAIN)
-    argv = engines.argv("tcp", "client", long_way.FAR, *given, "--duration=0.5s", *options)
+    arguments = ("--json", f"--port={server.port}", f"--replications={count}", PLAIN)
+    argv = engines.argv("tcp", "client", long_way.FAR, *arguments, "--duration=0.5s", *options)
     return engines.start_other(*way.inside(way.near), *argv).finish()
 
 
@@ -52,19 +52,19 @@ def test_no_connection_carries_more_than_its_window_in_a_round_trip(engines, pac
 def test_the_bound_is_near_what_a_small_window_lets_through(engines, paced) -> None:
     def measure() -> list[dict[str, float]]:
         with long_way.delayed(DELAY) as way:
-            one, four = (
+            single, four = (
                 _over(engines, way, "--sockbuf=10KiB", f"--threads={n}").metrics[0] for n in (1, 4)
             )
-        assert one["window"] <= 2 * 10 * 1024  # the kernel doubles what is asked
-        assert 2 * one["window"] < four["window"] <= 4 * 2 * 10 * 1024
+        assert single["window"] <= 2 * 10 * 1024  # the kernel doubles what is asked
+        assert 2 * single["window"] < four["window"] <= 4 * 2 * 10 * 1024
         assert four["throughput"] <= 1.02 * four["window_ceiling"]
-        return [one, four]
+        return [single, four]
 
     paced(
         measure,
-        lambda both: (
-            1 / 3 <= both[0]["throughput"] / both[0]["window_bound"] <= 3
-            and both[1]["throughput"] > 1.5 * both[0]["throughput"]
+        lambda pair: (
+            1 / 3 <= pair[0]["throughput"] / pair[0]["window_bound"] <= 3
+            and pair[1]["throughput"] > 1.5 * pair[0]["throughput"]
         ),
     )
 
@@ -72,24 +72,24 @@ def test_the_bound_is_near_what_a_small_window_lets_through(engines, paced) -> N
 def test_a_links_rate_caps_the_bound(engines, paced) -> None:
     def measure() -> list[dict[str, float]]:
         with long_way.limited("100mbit") as way:
-            (known,) = _over(engines, way, "--link-rate=100M").metrics
-            (unknown,) = _over(engines, way).metrics
-        assert known["window_ceiling"] == 100e6 >= known["window_bound"]
-        assert known["throughput"] <= 100e6
-        return [known, unknown]
+            (with_rate,) = _over(engines, way, "--link-rate=100M").metrics
+            (without_rate,) = _over(engines, way).metrics
+        assert with_rate["window_ceiling"] == 100e6 >= with_rate["window_bound"]
+        assert with_rate["throughput"] <= 100e6
+        return [with_rate, without_rate]
 
     paced(
         measure,
-        lambda both: (
-            both[0]["window_bound"] == 100e6 < both[1]["window_bound"]
-            and both[0]["throughput"] > 100e6 / 3
+        lambda pair: (
+            pair[0]["window_bound"] == 100e6 < pair[1]["window_bound"]
+            and pair[0]["throughput"] > 100e6 / 3
         ),
     )
 
 
 def test_retransmits_are_those_of_the_segments_that_got_lost(engines, paced) -> None:
     def share() -> float:
-        with long_way.delayed(DELAY, every=50) as way:
+        with long_way.delayed(DELAY, drop_interval=50) as way:
             options = ("--count=20", "--message=100000", "--threads=2", "--mss=1000")
             (m,) = _over(engines, way, *options).metrics
             way.close_up()
@@ -104,7 +104,7 @@ def test_retransmits_are_those_of_the_segments_that_got_lost(engines, paced) -> 
 
 
 def test_retransmits_of_the_omitted_part_are_not_counted_twice(engines) -> None:
-    with long_way.delayed(DELAY, every=50) as way:
+    with long_way.delayed(DELAY, drop_interval=50) as way:
         (m,) = _over(engines, way, "--omit=1s", "--duration=1s", "--mss=1000").metrics
         command = [*way.inside(way.near), "cat", "/proc/net/snmp"]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -116,7 +116,7 @@ def test_retransmits_of_the_omitted_part_are_not_counted_twice(engines) -> None:
 
 def test_retransmits_are_told_for_each_direction(engines, paced) -> None:
     def in_vain() -> float:
-        with long_way.delayed(DELAY, every=50) as way:
+        with long_way.delayed(DELAY, drop_interval=50) as way:
             options = ("--count=10", "--message=100000", "--mode=bidirectional")
             (m,) = _over(engines, way, *options).metrics
             way.close_up()

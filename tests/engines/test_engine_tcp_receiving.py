@@ -76,17 +76,17 @@ def test_a_receiver_is_woken_up_for_rcvlowat_bytes(engines, wire) -> None:
 
 @pytest.mark.parametrize("mode", ["stream", "bidirectional"])
 def test_an_rcvlowat_beyond_the_buffer_is_refused_with_advice(engines, mode) -> None:
-    given = (PLAIN, f"--mode={mode}", "--rcvlowat=1MiB", "--rcvbuf=64KiB", "--count=1")
-    done = engines.client(engines.server("tcp"), *given)
-    assert done.error["code"] == "bad-parameter"
-    assert "grants 65536 of 1048576 bytes" in done.error["message"]
+    options = (PLAIN, f"--mode={mode}", "--rcvlowat=1MiB", "--rcvbuf=64KiB", "--count=1")
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert outcome.error["code"] == "bad-parameter"
+    assert "grants 65536 of 1048576 bytes" in outcome.error["message"]
 
 
 def test_settings_tell_what_the_connections_wait_like(engines) -> None:
-    done = engines.client(engines.server("tcp"), PLAIN, "--blocking=false", "--cork=true", count=1)
+    run = engines.client(engines.server("tcp"), PLAIN, "--blocking=false", "--cork=true", count=1)
     for side in ("client", "server"):
-        assert done.settings[side]["blocking"] is False
-        assert done.settings[side]["cork"] is True
+        assert run.settings[side]["blocking"] is False
+        assert run.settings[side]["cork"] is True
 
 
 @pytest.mark.parametrize("send", ["send", "write", "sendfile", "zerocopy", "splice"])
@@ -102,8 +102,8 @@ def test_every_way_of_sending_meets_every_way_of_receiving(engines, send, receiv
 @pytest.mark.parametrize("send", ["send", "sendfile"])
 def test_both_directions_agree_on_their_bytes(engines, threads, blocking, send) -> None:
     options = (PLAIN, "--mode=bidirectional", f"--threads={threads}", f"--blocking={blocking}")
-    done = engines.client(engines.server("tcp"), *options, f"--send={send}")
-    for m in done.metrics:
+    outcome = engines.client(engines.server("tcp"), *options, f"--send={send}")
+    for m in outcome.metrics:
         assert m["sent_bytes"] == m["received_bytes"] > 0
         assert m["reverse_sent_bytes"] == m["reverse_received_bytes"] > 0
         assert m["total_throughput"] == pytest.approx(m["throughput"] + m["reverse_throughput"])
@@ -119,9 +119,9 @@ def test_a_count_goes_both_ways(engines) -> None:
 
 
 def _bidirectional(engines, sink: Sink):
-    given = ("--json", f"--port={sink.port}", "--replications=1", PLAIN)
+    options = ("--json", f"--port={sink.port}", "--replications=1", PLAIN)
     sent = ("--mode=bidirectional", "--threads=2", "--count=9", "--message=40000")
-    return engines.run("tcp", "client", "127.0.0.1", *given, *sent)
+    return engines.run("tcp", "client", "127.0.0.1", *options, *sent)
 
 
 def test_what_comes_back_is_counted_by_who_gets_it(engines) -> None:
@@ -147,8 +147,8 @@ def test_the_clients_time_ends_with_its_sending(engines, paced) -> None:
 def test_a_server_that_claims_to_have_sent_more_gives_no_number(engines) -> None:
     back = bytes(3_000_017)
     with Sink(connections=2, back=back, claimed=2 * len(back) + 1) as sink:
-        done = _bidirectional(engines, sink)
-    assert done.error["code"] == "short-count"
+        outcome = _bidirectional(engines, sink)
+    assert outcome.error["code"] == "short-count"
 
 
 def test_of_several_connections_only_the_very_first_read_is_left_out(engines) -> None:
@@ -160,9 +160,9 @@ def test_of_several_connections_only_the_very_first_read_is_left_out(engines) ->
 
 def test_what_was_omitted_is_counted_apart_to_the_byte(engines) -> None:
     options = (PLAIN, "--omit=60ms", "--warmup=10ms", "--threads=2", "--read=64KiB")
-    done = engines.client(engines.server("tcp"), *options)
-    assert "omitted_throughput" not in done.of("replication")[0]["metrics"]  # the warm-up's
-    for m in done.metrics:
+    outcome = engines.client(engines.server("tcp"), *options)
+    assert "omitted_throughput" not in outcome.of("replication")[0]["metrics"]  # the warm-up's
+    for m in outcome.metrics:
         sent = m["sent_bytes"] + m["omitted_sent_bytes"]
         assert m["received_bytes"] + m["omitted_received_bytes"] == sent
         assert m["omitted_sent_bytes"] > 0 < m["omitted_throughput"]
@@ -173,8 +173,8 @@ def test_what_was_omitted_is_counted_apart_to_the_byte(engines) -> None:
 def test_a_count_begins_when_the_omitted_part_is_over(engines) -> None:
     options = (PLAIN, "--omit=30ms", "--count=25", "--message=10000", "--threads=2")
     # A second of it, as the server begins to count by its own clock.
-    done = engines.client(engines.server("tcp"), *options, "--rate=4Mbit/s", count=1)
-    for m in done.metrics:
+    outcome = engines.client(engines.server("tcp"), *options, "--rate=4Mbit/s", count=1)
+    for m in outcome.metrics:
         assert m["sent_messages"] == 50
         # Of each connection the message that was under way is sent to its end, and no message.
         assert 500_000 <= m["sent_bytes"] < 520_000
@@ -184,5 +184,5 @@ def test_a_count_begins_when_the_omitted_part_is_over(engines) -> None:
 @pytest.mark.parametrize("engine", ["tcp", "udp"])
 def test_elsewhere_than_in_streams_nothing_is_omitted(engines, engine: str) -> None:
     options = ("--mode=latency", "--omit=60s", "--count=5")
-    done = engines.client(engines.server(engine), *options, count=1)
-    assert [m["round_trips"] for m in done.metrics] == [5]
+    outcome = engines.client(engines.server(engine), *options, count=1)
+    assert [m["round_trips"] for m in outcome.metrics] == [5]

@@ -16,8 +16,8 @@ PLAIN = "--congestion=system"
 
 
 def _run(engines, sink: Sink, *options: object, count: int = 1):
-    given = ("--json", f"--port={sink.port}", f"--replications={count}", PLAIN)
-    return engines.run("tcp", "client", "127.0.0.1", *given, *options)
+    arguments = ("--json", f"--port={sink.port}", f"--replications={count}", PLAIN)
+    return engines.run("tcp", "client", "127.0.0.1", *arguments, *options)
 
 
 def _digest(data: bytes) -> str:
@@ -47,14 +47,14 @@ def test_files_arrive_unchanged_and_in_the_order_of_their_names(
     options = (f"--send={send}", f"--file={place}", f"--blocking={blocking}", f"--write={write}")
     with Sink() as sink:
         # A buffer that is soon full: the calls take parts.
-        done = _run(engines, sink, *options, "--count=30", "--sockbuf=20KiB", count=2)
-    for m in done.metrics:
+        outcome = _run(engines, sink, *options, "--count=30", "--sockbuf=20KiB", count=2)
+    for m in outcome.metrics:
         assert (m["sent_messages"], m["sent_bytes"]) == (30, 10 * len(content))
     assert _digest(sink.brought[0]) == _digest(content * 10)
-    assert done.settings["client"]["source"] == "file"
-    assert done.settings["client"]["files"] == 3
-    assert done.settings["client"]["file_bytes"] == len(content)
-    assert done.settings["client"]["blocking"] is (blocking == "true")
+    assert outcome.settings["client"]["source"] == "file"
+    assert outcome.settings["client"]["files"] == 3
+    assert outcome.settings["client"]["file_bytes"] == len(content)
+    assert outcome.settings["client"]["blocking"] is (blocking == "true")
 
 
 @pytest.mark.parametrize("send", SENDS)
@@ -62,29 +62,29 @@ def test_files_arrive_unchanged_and_in_the_order_of_their_names(
 def test_what_is_made_in_memory_arrives_whole(engines, send: str, cork: str) -> None:
     with Sink() as sink:
         options = (f"--send={send}", "--message=123457", "--count=20", f"--cork={cork}")
-        done = _run(engines, sink, *options)
-    (m,) = done.metrics
+        outcome = _run(engines, sink, *options)
+    (m,) = outcome.metrics
     assert (m["sent_messages"], m["sent_bytes"]) == (20, 20 * 123457)
     assert set(sink.brought[0]) == {sink.brought[0][0]}
     assert len(sink.brought[0]) == 20 * 123457
-    assert done.settings["client"]["cork"] is (cork == "true")
+    assert outcome.settings["client"]["cork"] is (cork == "true")
     source = "file" if send in ("sendfile", "splice") else "memory"
-    assert done.settings["client"]["source"] == source
+    assert outcome.settings["client"]["source"] == source
 
 
 def test_files_can_be_made_in_memory(engines) -> None:
     with Sink() as sink:
-        done = _run(engines, sink, "--source=file", "--files=7", "--message=1000", "--count=21")
-    assert done.settings["client"]["files"] == 7
-    assert done.settings["client"]["file_bytes"] == 7000
+        outcome = _run(engines, sink, "--source=file", "--files=7", "--message=1000", "--count=21")
+    assert outcome.settings["client"]["files"] == 7
+    assert outcome.settings["client"]["file_bytes"] == 7000
     assert len(sink.brought[0]) == 21_000
 
 
 def test_a_replication_by_time_ends_with_what_it_counted(engines, folder_of_files) -> None:
     place, content = folder_of_files
     with Sink() as sink:
-        done = _run(engines, sink, "--send=splice", f"--file={place}", "--duration=100ms", count=2)
-    sent = int(done.metrics[-1]["sent_bytes"])
+        run = _run(engines, sink, "--send=splice", f"--file={place}", "--duration=100ms", count=2)
+    sent = int(run.metrics[-1]["sent_bytes"])
     repeated = content * (sent // len(content) + 1)
     assert _digest(sink.brought[0]) == _digest(repeated[:sent])
 
@@ -126,9 +126,9 @@ def test_cork_fills_segments_that_nodelay_would_send_one_by_one(engines) -> None
 
 
 def test_zero_copy_that_copies_is_warned_of_once_and_measured(engines) -> None:
-    done = engines.client(engines.server("tcp"), "--send=zerocopy", PLAIN, count=3)
-    assert [m["zerocopy_copied"] for m in done.metrics] == [1, 1, 1]  # loopback always copies
-    assert [w["code"] for w in done.of("warning")] == ["zerocopy-copied"]
+    outcome = engines.client(engines.server("tcp"), "--send=zerocopy", PLAIN, count=3)
+    assert [m["zerocopy_copied"] for m in outcome.metrics] == [1, 1, 1]  # loopback always copies
+    assert [w["code"] for w in outcome.of("warning")] == ["zerocopy-copied"]
     plain = engines.client(engines.server("tcp"), PLAIN)
     assert all("zerocopy_copied" not in m for m in plain.metrics)
 
@@ -168,10 +168,10 @@ def _with_empty(place: Path) -> Path:
 @pytest.mark.parametrize("send", ["send", "sendfile"])
 def test_a_file_that_cannot_be_sent_is_refused(engines, tmp_path, make, word, send) -> None:
     path = make(tmp_path)
-    done = engines.client(engines.server("tcp"), f"--file={path}", f"--send={send}", PLAIN)
-    assert done.error["code"] == "file-unusable"
-    assert word in done.error["message"]
-    assert str(path) in done.error["message"]
+    outcome = engines.client(engines.server("tcp"), f"--file={path}", f"--send={send}", PLAIN)
+    assert outcome.error["code"] == "file-unusable"
+    assert word in outcome.error["message"]
+    assert str(path) in outcome.error["message"]
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_a_file_that_cannot_be_sent_is_refused(engines, tmp_path, make, word, se
 def test_more_memory_than_there_is_is_not_even_touched(engines, huge, require) -> None:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
     require(memory < 128 << 30, "less than 128 GiB of memory")
-    done = engines.client(engines.server("tcp"), "--message=1GiB", *huge, PLAIN)
-    assert done.error["code"] == "out-of-memory"
+    outcome = engines.client(engines.server("tcp"), "--message=1GiB", *huge, PLAIN)
+    assert outcome.error["code"] == "out-of-memory"
 
 
 @pytest.mark.parametrize("send", SENDS)
@@ -192,10 +192,10 @@ def test_a_file_that_shrinks_gives_no_number(engines, tmp_path, send: str) -> No
     server = engines.server("tcp")
     client = engines.start_client(server, f"--file={file}", f"--send={send}", PLAIN)
     os.truncate(file, 5000)
-    done = client.finish()
-    assert done.error["code"] == "file-changed"
-    assert str(file) in done.error["message"]
-    assert done.of("replication") == []
+    outcome = client.finish()
+    assert outcome.error["code"] == "file-changed"
+    assert str(file) in outcome.error["message"]
+    assert outcome.of("replication") == []
     assert engines.client(server, PLAIN, count=1).metrics  # and the next one is served
 
 
@@ -203,10 +203,10 @@ def test_a_series_of_message_sizes_has_a_launch_for_each(engines) -> None:
     server = engines.server("tcp")
     # Small reads: a receiver that gets its CPU late would have it all in one.
     options = ("--mode=exponential", "--message=5000", "--read=64", "--duration=50ms", PLAIN)
-    done = engines.client(server, *options, count=1)
-    sizes = [s["parameters"]["message"] for s in done.of("settings")]
+    outcome = engines.client(server, *options, count=1)
+    sizes = [s["parameters"]["message"] for s in outcome.of("settings")]
     assert sizes == [*(2**n for n in range(13)), 5000]
-    for size, m in zip(sizes, done.metrics, strict=True):
+    for size, m in zip(sizes, outcome.metrics, strict=True):
         assert m["received_bytes"] == m["sent_bytes"]
         assert m["sent_bytes"] // size == m["sent_messages"]
 
@@ -237,9 +237,9 @@ def test_the_acknowledgement_of_the_end_alone_is_not_waited_for(
         ["cc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, source], check=True
     )
     with Sink() as sink:
-        given = ("--json", f"--port={sink.port}", "--replications=1", "--count=3", PLAIN)
+        options = ("--json", f"--port={sink.port}", "--replications=1", "--count=3", PLAIN)
         client = shipped_engines.start(
-            "tcp", "client", "127.0.0.1", *given, LD_PRELOAD=str(library)
+            "tcp", "client", "127.0.0.1", *options, LD_PRELOAD=str(library)
         )
         (m,) = client.finish().metrics
     assert m["sent_bytes"] == len(sink.brought[0])

@@ -94,24 +94,24 @@ def _read(line: str) -> dict[str, Any]:
 
 def _by_the_runner(data: bytes) -> dict[str, Any] | None:
     try:
-        found = trace.decode(data)
+        decoded = trace.decode(data)
     except TraceError:
         return None
     rows = zip(
-        found.sequence.tolist(), found.received.tolist(), found.sent_at.tolist(), strict=True
+        decoded.sequence.tolist(), decoded.received.tolist(), decoded.sent_at.tolist(), strict=True
     )
-    several = len(found.sequence) > 1
+    has_pairs = len(decoded.sequence) > 1
     return {
-        "clock": found.clock,
-        "counts": (found.sent, found.arrived),
+        "clock": decoded.clock,
+        "counts": (decoded.sent, decoded.arrived),
         # Before the receiver's clock began, the engines' unsigned time comes round.
         "arrivals": [
-            [number, (found.first_received + at) % 2**64, (found.first_sent + sent_at) % 2**64]
+            [number, (decoded.first_received + at) % 2**64, (decoded.first_sent + sent_at) % 2**64]
             for number, at, sent_at in rows
         ],
-        "losses": trace.loss_runs(found).tolist(),
-        "jitter": pytest.approx(trace.jitter(found) if several else 0.0, rel=1e-9),
-        "again": trace.encode(found),
+        "losses": trace.loss_runs(decoded).tolist(),
+        "jitter": pytest.approx(trace.jitter(decoded) if has_pairs else 0.0, rel=1e-9),
+        "again": trace.encode(decoded),
     }
 
 

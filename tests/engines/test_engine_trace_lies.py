@@ -22,16 +22,16 @@ def _varints(*numbers: int) -> bytes:
 def _client(engines, kind: int, change: Change):
     server = engines.server("udp")
     with Between(server.port, kind, change) as between:
-        given = ("127.0.0.1", "--json", f"--port={between.port}", *TRACED)
-        done = engines.start("udp", "client", *given).finish()
+        arguments = ("127.0.0.1", "--json", f"--port={between.port}", *TRACED)
+        outcome = engines.start("udp", "client", *arguments).finish()
     assert engines.client(server, *TRACED[1:3], count=1).metrics
-    return done
+    return outcome
 
 
 def _refused(engines, kind: int, change: Change) -> str:
-    done = _client(engines, kind, change)
-    assert done.of("replication") == done.of("trace") == done.of("done") == []
-    code: str = done.error["code"]
+    outcome = _client(engines, kind, change)
+    assert outcome.of("replication") == outcome.of("trace") == outcome.of("done") == []
+    code: str = outcome.error["code"]
     return code
 
 
@@ -40,9 +40,9 @@ def _part(data: bytes) -> bytes:
 
 
 def test_a_trace_comes_through_unharmed(engines) -> None:
-    done = _client(engines, Wire.PART, lambda whole: whole)
-    assert done.metrics
-    assert done.of("trace")
+    outcome = _client(engines, Wire.PART, lambda whole: whole)
+    assert outcome.metrics
+    assert outcome.of("trace")
 
 
 @pytest.mark.parametrize("shift", [-1, 1, 300_000_000])

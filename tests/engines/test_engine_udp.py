@@ -28,10 +28,10 @@ def _declared(engines, mode: str) -> set[str]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> None:
-    done = engines.client(engines.server("udp", f"--bind={host}"), host=host, count=3)
-    assert [e["replication"] for e in done.of("replication")] == [1, 2, 3]
-    assert done.of("done") == [{"event": "done", "replications": 3}]
-    for m in done.metrics:
+    outcome = engines.client(engines.server("udp", f"--bind={host}"), host=host, count=3)
+    assert [e["replication"] for e in outcome.of("replication")] == [1, 2, 3]
+    assert outcome.of("done") == [{"event": "done", "replications": 3}]
+    for m in outcome.metrics:
         assert set(m) == COUNTED | _declared(engines, "stream")
         assert m["sent_packets"] == m["received_packets"] + m["lost_packets"]
         assert m["loss_rate"] == m["lost_packets"] / m["sent_packets"]
@@ -48,8 +48,8 @@ def test_stream_reports_what_was_sent_received_and_lost(engines, host: str) -> N
 @pytest.mark.parametrize("host", HOSTS)
 def test_latency_reports_ordered_quantiles(engines, host: str) -> None:
     server = engines.server("udp", f"--bind={host}")
-    done = engines.client(server, "--mode=latency", "--datagram=64", host=host)
-    for m in done.metrics:
+    outcome = engines.client(server, "--mode=latency", "--datagram=64", host=host)
+    for m in outcome.metrics:
         assert set(m) == _declared(engines, "latency") | PERCENTILES
         assert 0 < m["rtt_min"] <= m["rtt_p50"] <= m["rtt_p90"] <= m["rtt_p99"]
         assert m["rtt_p99"] <= m["rtt_p999"] <= m["rtt_max"]
@@ -69,13 +69,13 @@ def test_a_count_is_sent_exactly(engines, batch: int, datagram: int) -> None:
 
 
 def test_a_count_of_round_trips_is_done_exactly(engines) -> None:
-    done = engines.client(engines.server("udp"), "--mode=latency", "--count=77")
-    assert [m["round_trips"] + m["lost_packets"] for m in done.metrics] == [77, 77]
+    outcome = engines.client(engines.server("udp"), "--mode=latency", "--count=77")
+    assert [m["round_trips"] + m["lost_packets"] for m in outcome.metrics] == [77, 77]
 
 
 def test_a_socket_buffer_that_holds_everything_loses_nothing(engines) -> None:
-    done = engines.client(engines.server("udp"), "--count=100", "--sockbuf=1MiB", count=5)
-    assert [m["lost_packets"] for m in done.metrics] == [0] * 5
+    outcome = engines.client(engines.server("udp"), "--count=100", "--sockbuf=1MiB", count=5)
+    assert [m["lost_packets"] for m in outcome.metrics] == [0] * 5
 
 
 def test_drops_at_the_receivers_socket_are_told_from_other_losses(engines) -> None:
@@ -112,25 +112,25 @@ def test_a_slow_stream_is_not_looked_for_in_vain_and_what_waits_is_told_apart(
 @pytest.mark.parametrize("receive", ["block", "poll"])
 @pytest.mark.parametrize("options", [(), ("--gro=true",), ("--blocking=false", "--threads=2")])
 def test_every_way_to_wait_counts_the_same(engines, receive: str, options: tuple[str, ...]) -> None:
-    given = (f"--receive={receive}", "--count=200", "--mode=bidirectional", "--sockbuf=4MiB")
-    for m in engines.client(engines.server("udp"), *given, *options).metrics:
+    arguments = (f"--receive={receive}", "--count=200", "--mode=bidirectional", "--sockbuf=4MiB")
+    for m in engines.client(engines.server("udp"), *arguments, *options).metrics:
         assert m["received_packets"] == m["reverse_received_packets"] == m["sent_packets"]
         assert m["client_polling_time"] == m["server_polling_time"] == 0 or receive == "poll"
 
 
 @pytest.mark.parametrize("datagram", [1, 7, 23, 24, 1460, 65507])
 def test_headers_alone_count_the_same(engines, datagram: int) -> None:
-    given = ("--truncate=true", "--count=100", "--mode=bidirectional", "--sockbuf=16MiB")
-    done = engines.client(engines.server("udp"), *given, f"--datagram={datagram}")
-    for m in done.metrics:
+    options = ("--truncate=true", "--count=100", "--mode=bidirectional", "--sockbuf=16MiB")
+    outcome = engines.client(engines.server("udp"), *options, f"--datagram={datagram}")
+    for m in outcome.metrics:
         for way in ("", "reverse_"):
             assert m[f"{way}received_packets"] + m[f"{way}lost_packets"] == 100
             assert m[f"{way}received_bytes"] == datagram * m[f"{way}received_packets"] > 0
 
 
 def test_headers_alone_are_no_match_for_datagrams_held_together(engines) -> None:
-    done = engines.client(engines.server("udp"), "--truncate=true", "--gro=true", "--count=100")
-    assert (done.error["code"], done.of("replication")) == ("bad-parameter", [])
+    outcome = engines.client(engines.server("udp"), "--truncate=true", "--gro=true", "--count=100")
+    assert (outcome.error["code"], outcome.of("replication")) == ("bad-parameter", [])
 
 
 @pytest.mark.parametrize("mode", ["stream", "bidirectional"])
@@ -138,10 +138,10 @@ def test_headers_alone_are_no_match_for_datagrams_held_together(engines) -> None
 def test_drops_of_datagrams_held_together_are_counted_as_datagrams(
     engines, mode: str, options: tuple[str, ...]
 ) -> None:
-    given = ("--gro=true", "--sockbuf=64KiB", f"--mode={mode}", *options)
+    arguments = ("--gro=true", "--sockbuf=64KiB", f"--mode={mode}", *options)
     if mode == "stream":
-        given += ("--server-rcvbuf=4KiB", "--sndbuf=1MiB")
-    for m in engines.client(engines.server("udp"), *given).metrics:
+        arguments += ("--server-rcvbuf=4KiB", "--sndbuf=1MiB")
+    for m in engines.client(engines.server("udp"), *arguments).metrics:
         for way in ("", "reverse_") if mode == "bidirectional" else ("",):
             assert m[f"{way}receiver_drops"] == m[f"{way}lost_packets"]
         assert m["lost_packets"] > 0 or mode == "bidirectional"
@@ -182,10 +182,10 @@ def test_only_a_trace_has_the_host_stamp_every_packet(engines, require) -> None:
 
 
 def test_warmup_comes_first_and_is_marked(engines) -> None:
-    done = engines.client(engines.server("udp"), "--warmup=50ms", count=2)
-    marks = [(e["replication"], e["warmup"]) for e in done.of("replication")]
+    outcome = engines.client(engines.server("udp"), "--warmup=50ms", count=2)
+    marks = [(e["replication"], e["warmup"]) for e in outcome.of("replication")]
     assert marks == [(0, True), (1, False), (2, False)]
-    assert done.of("done")[0]["replications"] == 2
+    assert outcome.of("done")[0]["replications"] == 2
 
 
 def test_settings_tell_what_both_kernels_granted(engines) -> None:
@@ -209,8 +209,8 @@ def test_traffic_class_is_set_on_ipv6(engines) -> None:
 
 def test_the_servers_test_port_can_be_chosen(engines, free_port) -> None:
     port = free_port()
-    done = engines.client(engines.server("udp"), f"--data-port={port}", "--count=10", count=1)
-    assert done.settings["server"]["port"] == port
+    outcome = engines.client(engines.server("udp"), f"--data-port={port}", "--count=10", count=1)
+    assert outcome.settings["server"]["port"] == port
 
 
 def test_one_server_serves_client_after_client(engines) -> None:
@@ -220,12 +220,12 @@ def test_one_server_serves_client_after_client(engines) -> None:
 
 
 def test_a_parameter_without_effect_in_the_mode_is_warned_of(engines) -> None:
-    done = engines.client(engines.server("udp"), "--mode=latency", "--batch=8", count=1)
-    (warning,) = done.of("warning")
+    outcome = engines.client(engines.server("udp"), "--mode=latency", "--batch=8", count=1)
+    (warning,) = outcome.of("warning")
     assert (warning["code"], warning["side"]) == ("no-effect", "client")
 
 
 def test_one_datagram_alone_has_no_rate(engines) -> None:
-    done = engines.client(engines.server("udp"), "--count=1")
-    assert (done.error["code"], done.error["replication"]) == ("too-short", 1)
-    assert done.of("replication") == []
+    outcome = engines.client(engines.server("udp"), "--count=1")
+    assert (outcome.error["code"], outcome.error["replication"]) == ("too-short", 1)
+    assert outcome.of("replication") == []

@@ -448,15 +448,15 @@ def _traced(clock: int = 3) -> tuple[StreamServer, list[tuple[int, int, int]]]:
 
 
 def _client(engines, port: int, *options: object):
-    given = (f"--port={port}", "--count=1000", "--replications=1", "--rate=200Mbit/s")
-    return engines.run("udp", "client", "127.0.0.1", *given, "--sockbuf=4MiB", *options)
+    arguments = (f"--port={port}", "--count=1000", "--replications=1", "--rate=200Mbit/s")
+    return engines.run("udp", "client", "127.0.0.1", *arguments, "--sockbuf=4MiB", *options)
 
 
 def test_what_a_trace_shows_is_reported(engines) -> None:
     server, arrivals = _traced()
     with server:
-        done = _client(engines, server.port, "--trace=5000", "--json", "--datagram=1000")
-    (m,) = done.metrics
+        outcome = _client(engines, server.port, "--trace=5000", "--json", "--datagram=1000")
+    (m,) = outcome.metrics
     assert (m["loss_runs"], m["longest_loss_run"], m["lost_packets"]) == (1, 172, 172)
     assert m["sequence_last"] == 616
     assert m["sequence_throughput"] == pytest.approx(616 * 8000 / (616 * 12e-6))
@@ -468,9 +468,9 @@ def test_what_a_trace_shows_is_reported(engines) -> None:
     assert m["interarrival_p99"] == pytest.approx(16e-6, rel=0.01)
     assert m["relative_delay_p50"] == 0
     assert m["relative_delay_p99"] == pytest.approx(4e-6, rel=0.01)
-    events = [event["event"] for event in done.events]
+    events = [event["event"] for event in outcome.events]
     assert events == ["settings", "trace", "replication", "done"]
-    (part,) = done.of("trace")
+    (part,) = outcome.of("trace")
     assert base64.b64decode(part["data"]) == encode(1000, arrivals)
 
 
@@ -513,9 +513,9 @@ def test_loss_runs_are_printed_by_hand_and_arrivals_written(engines, tmp_path: P
     server, arrivals = _traced()
     file = tmp_path / "arrivals.txt"
     with server:
-        done = _client(engines, server.port, "--trace=5000", f"--trace-out={file}")
-    assert done.status == 0, done.errors
-    assert "\n  after 616 lost 172\n" in done.output
+        outcome = _client(engines, server.port, "--trace=5000", f"--trace-out={file}")
+    assert outcome.status == 0, outcome.errors
+    assert "\n  after 616 lost 172\n" in outcome.output
     head, *rows = file.read_text().splitlines()
     assert head == "# replication 1: sequence, received s, sent s"
     first = arrivals[0]
@@ -539,9 +539,9 @@ def test_a_trace_that_contradicts_the_result_gives_no_number(engines, claims, op
     truth = server.result
     server.result = lambda arrived: truth(arrived) | claims
     with server:
-        done = _client(engines, server.port, "--trace=5000", "--json", option)
-    assert done.error["code"] == "bad-peer"
-    assert done.of("replication") == []
+        outcome = _client(engines, server.port, "--trace=5000", "--json", option)
+    assert outcome.error["code"] == "bad-peer"
+    assert outcome.of("replication") == []
 
 
 def test_a_clock_that_was_set_during_a_trace_is_warned_of(engines) -> None:
@@ -549,10 +549,10 @@ def test_a_clock_that_was_set_during_a_trace_is_warned_of(engines) -> None:
     truth = server.result
     server.result = lambda arrived: truth(arrived) | {"clock_step": -0.25}
     with server:
-        done = _client(engines, server.port, "--trace=5000", "--json")
-    (warning,) = done.of("warning")
+        outcome = _client(engines, server.port, "--trace=5000", "--json")
+    (warning,) = outcome.of("warning")
     assert (warning["code"], warning["side"]) == ("clock-stepped", "server")
-    assert done.metrics
+    assert outcome.metrics
 
 
 @pytest.mark.parametrize(
@@ -565,9 +565,9 @@ def test_a_clock_that_was_set_during_a_trace_is_warned_of(engines) -> None:
     ],
 )
 def test_a_trace_that_cannot_be_is_a_mistake(engines, options: tuple[str], words: str) -> None:
-    done = engines.client(engines.server("udp"), *options)
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
-    assert words in done.error["message"]
+    outcome = engines.client(engines.server("udp"), *options)
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
+    assert words in outcome.error["message"]
 
 
 # Both ways at once.
@@ -625,8 +625,8 @@ def test_each_direction_has_its_own_counts(engines) -> None:
     ],
 )
 def test_a_direction_without_sense_gives_no_number(engines, numbers, claims, code: str) -> None:
-    done = _both_ways(engines, numbers, _reverse() | claims)
-    assert (done.error["code"], done.of("replication")) == (code, [])
+    outcome = _both_ways(engines, numbers, _reverse() | claims)
+    assert (outcome.error["code"], outcome.of("replication")) == (code, [])
 
 
 def test_a_server_that_heard_nothing_says_so_and_sends_nothing(engines) -> None:
@@ -681,6 +681,6 @@ def test_losses_are_of_the_part_that_counts(engines) -> None:
 
 
 def test_datagrams_too_small_to_say_that_they_do_not_count_are_refused(engines) -> None:
-    done = engines.client(engines.server("udp"), "--omit=40ms", "--datagram=7")
-    assert done.error["code"] == "bad-parameter"
-    assert "omit" in done.error["message"]
+    outcome = engines.client(engines.server("udp"), "--omit=40ms", "--datagram=7")
+    assert outcome.error["code"] == "bad-parameter"
+    assert "omit" in outcome.error["message"]

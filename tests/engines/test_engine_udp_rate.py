@@ -12,10 +12,12 @@ CALLS = ("threads", "batch", "gso")
 
 def _short(options: tuple[str, ...], metrics: dict[str, float]) -> list[str]:
     """Return the hosts that did not send at the rate among `options`."""
-    given = dict(option.removeprefix("--").split("=") for option in options)
-    parameters = {name: int(given.get(name, 0)) for name in CALLS}
-    asked = {"rate": parse_rate(given["rate"])}
-    return [each.host for each in under_rate(parameters | asked, metrics, ("a", "b"), 0.01)]
+    values = dict(option.removeprefix("--").split("=") for option in options)
+    parameters = {name: int(values.get(name, 0)) for name in CALLS}
+    rate = {"rate": parse_rate(values["rate"])}
+    return [
+        suspicion.host for suspicion in under_rate(parameters | rate, metrics, ("a", "b"), 0.01)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -35,10 +37,10 @@ def test_a_rate_that_is_kept_is_not_suspect_however_few_datagrams_that_is(
     engines, paced, options: tuple[str, ...]
 ) -> None:
     def measure() -> list[list[str]]:
-        done = engines.client(engines.server("udp"), *options, count=5)
-        return [_short(options, m) for m in done.metrics]
+        outcome = engines.client(engines.server("udp"), *options, count=5)
+        return [_short(options, m) for m in outcome.metrics]
 
-    paced(measure, lambda found: found == [[]] * 5)
+    paced(measure, lambda hosts: hosts == [[]] * 5)
 
 
 @pytest.mark.parametrize(("mode", "hosts"), [("stream", ["a"]), ("bidirectional", ["a", "b"])])
@@ -46,14 +48,14 @@ def test_a_rate_that_no_host_can_send_is_suspect_at_each_sender(
     engines, mode: str, hosts: list[str]
 ) -> None:
     options = ("--rate=1000Gbit/s", "--datagram=100")
-    done = engines.client(engines.server("udp"), *options, f"--mode={mode}")
-    assert [_short(options, m) for m in done.metrics] == [hosts] * 2
+    outcome = engines.client(engines.server("udp"), *options, f"--mode={mode}")
+    assert [_short(options, m) for m in outcome.metrics] == [hosts] * 2
 
 
 @pytest.mark.parametrize(("mode", "sides"), [("stream", "client"), ("bidirectional", "server")])
 def test_by_hand_a_rate_that_was_not_kept_is_warned_of(engines, mode: str, sides: str) -> None:
     options = ("--rate=1000Gbit/s", "--datagram=100", "--duration=0.1s", f"--mode={mode}")
     port = engines.server("udp").port
-    done = engines.run("udp", "client", "127.0.0.1", f"--port={port}", *options)
-    assert f"warning ({sides}, under-rate): replication 1 sent " in done.errors
-    assert "of the 1000000 Mbit/s asked for: " in done.errors
+    outcome = engines.run("udp", "client", "127.0.0.1", f"--port={port}", *options)
+    assert f"warning ({sides}, under-rate): replication 1 sent " in outcome.errors
+    assert "of the 1000000 Mbit/s asked for: " in outcome.errors

@@ -24,12 +24,12 @@ OURS = "--i-own-this-network"
 @pytest.mark.parametrize(("scaling", "sent"), [("strong", 1000), ("weak", 3000)])
 def test_a_count_is_shared_by_threads_or_done_by_each(engines, scaling: str, sent: int) -> None:
     options = ("--threads=3", f"--scaling={scaling}", "--count=1000", BUFFER)
-    done = engines.client(engines.server("udp"), *options)
-    for m in done.metrics:
+    outcome = engines.client(engines.server("udp"), *options)
+    for m in outcome.metrics:
         assert (m["sent_packets"], m["received_packets"], m["lost_packets"]) == (sent, sent, 0)
         timed = sent * 1460 - m["untimed_bytes"]
         assert m["throughput"] == pytest.approx(timed * 8 / m["server_elapsed"])
-    ports = done.settings["server"]["ports"].split(",")
+    ports = outcome.settings["server"]["ports"].split(",")
     assert len(set(ports)) == 3
 
 
@@ -42,9 +42,9 @@ def test_fewer_datagrams_than_threads_are_sent_by_some_of_them(engines) -> None:
 @pytest.mark.parametrize("mode", ["stream", "bidirectional"])
 def test_sockets_that_do_not_block_count_as_others_do(engines, mode: str) -> None:
     options = ("--blocking=false", "--threads=2", "--count=500", f"--mode={mode}", BUFFER)
-    done = engines.client(engines.server("udp"), *options, count=3)
-    assert [done.settings[side]["blocking"] for side in ("client", "server")] == [False, False]
-    for m in done.metrics:
+    outcome = engines.client(engines.server("udp"), *options, count=3)
+    assert [outcome.settings[side]["blocking"] for side in ("client", "server")] == [False, False]
+    for m in outcome.metrics:
         for way in ("", "reverse_") if mode == "bidirectional" else ("",):
             assert m[f"{way}sent_packets"] == 1000
             received, lost = m[f"{way}received_packets"], m[f"{way}lost_packets"]
@@ -54,10 +54,10 @@ def test_sockets_that_do_not_block_count_as_others_do(engines, mode: str) -> Non
 def test_ports_of_threads_follow_one_another(engines, free_port) -> None:
     server = engines.server("udp")
     port = free_port()
-    done = engines.client(server, "--threads=2", f"--data-port={port}", "--count=10", count=1)
-    assert done.settings["server"]["ports"] == f"{port},{port + 1}"
-    done = engines.client(server, "--threads=2", "--data-port=65535", "--count=10")
-    assert (done.error["code"], done.status) == ("bad-parameter", 2)
+    outcome = engines.client(server, "--threads=2", f"--data-port={port}", "--count=10", count=1)
+    assert outcome.settings["server"]["ports"] == f"{port},{port + 1}"
+    outcome = engines.client(server, "--threads=2", "--data-port=65535", "--count=10")
+    assert (outcome.error["code"], outcome.status) == ("bad-parameter", 2)
 
 
 # Pace.
@@ -140,9 +140,9 @@ def test_unpaced_streams_have_no_gaps_to_tell(engines) -> None:
     ],
 )
 def test_options_that_contradict_each_other_are_a_mistake(engines, options, words: str) -> None:
-    done = engines.client(engines.server("udp"), *options)
-    assert (done.status, done.error["code"]) == (2, "bad-parameter")
-    assert words in done.error["message"]
+    outcome = engines.client(engines.server("udp"), *options)
+    assert (outcome.status, outcome.error["code"]) == (2, "bad-parameter")
+    assert words in outcome.error["message"]
 
 
 # Segments.
@@ -152,10 +152,10 @@ def test_options_that_contradict_each_other_are_a_mistake(engines, options, word
 @pytest.mark.parametrize(("datagram", "gso"), [(1460, 44), (24, 60), (1, 7), (30000, 2)])
 def test_segments_are_counted_as_datagrams(engines, datagram: int, gso: int, gro: str) -> None:
     options = (f"--datagram={datagram}", f"--gso={gso}", f"--gro={gro}", "--count=100", BUFFER)
-    done = engines.client(engines.server("udp"), *options)
-    assert done.settings["client"]["gso"] == gso
-    assert done.settings["server"]["gro"] == (gro == "true")
-    for m in done.metrics:
+    outcome = engines.client(engines.server("udp"), *options)
+    assert outcome.settings["client"]["gso"] == gso
+    assert outcome.settings["server"]["gro"] == (gro == "true")
+    for m in outcome.metrics:
         assert m["sent_packets"] == m["received_packets"] == 100
         assert m["received_bytes"] == 100 * datagram
 
@@ -166,20 +166,20 @@ def test_segments_are_counted_as_datagrams(engines, datagram: int, gso: int, gro
 @pytest.mark.parametrize("size", [1, 3, 4, 8, 16, 23, 24])
 def test_every_size_is_measured(engines, size: int) -> None:
     options = (f"--datagram={size}", "--count=200", BUFFER, "--threads=2")
-    done = engines.client(engines.server("udp"), *options, count=3)
-    for m in done.metrics:
+    outcome = engines.client(engines.server("udp"), *options, count=3)
+    for m in outcome.metrics:
         assert (m["sent_packets"], m["received_packets"]) == (400, 400)
         assert m["sent_bytes"] == m["received_bytes"] == 400 * size
-        known = {"duplicate_packets", "reordered_packets"}
-        assert known & set(m) == (known if size >= 4 else set())
+        counters = {"duplicate_packets", "reordered_packets"}
+        assert counters & set(m) == (counters if size >= 4 else set())
 
 
 def test_exponential_by_hand_is_a_row_for_each_size(engines) -> None:
     server = engines.server("udp")
-    given = (f"--port={server.port}", "--replications=1", "--count=20")
-    done = engines.run("udp", "client", "127.0.0.1", *given, "--mode=exponential", "--datagram=50")
-    assert done.status == 0, done.errors
-    rows = [line.split() for line in done.output.splitlines() if not line.startswith("#")]
+    args = (f"--port={server.port}", "--replications=1", "--count=20")
+    result = engines.run("udp", "client", "127.0.0.1", *args, "--mode=exponential", "--datagram=50")
+    assert result.status == 0, result.errors
+    rows = [line.split() for line in result.output.splitlines() if not line.startswith("#")]
     assert [row[0] for row in rows] == ["1", "2", "4", "8", "16", "32", "50"]
     assert {row[4] for row in rows} == {"20"}  # sent
 
@@ -195,8 +195,8 @@ def test_both_directions_are_measured_at_once(engines, options: tuple[str, ...])
         for m in declared
         if "bidirectional" in m.get("modes", ["bidirectional"]) and not m.get("optional")
     }
-    given = ("--mode=bidirectional", BUFFER, *options)
-    for m in engines.client(engines.server("udp"), *given).metrics:
+    arguments = ("--mode=bidirectional", BUFFER, *options)
+    for m in engines.client(engines.server("udp"), *arguments).metrics:
         assert needed <= set(m)
         for way in ("", "reverse_"):
             lost = m[f"{way}sent_packets"] - m[f"{way}received_packets"]
@@ -242,17 +242,17 @@ class Sink(threading.Thread):
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    made = Sink()
-    made.start()
-    yield made
-    made.over = True
-    made.join()
-    made.socket.close()
+    receiver = Sink()
+    receiver.start()
+    yield receiver
+    receiver.over = True
+    receiver.join()
+    receiver.socket.close()
 
 
 def _generate(engines, *options: object, host: str = "127.0.0.1"):
-    given = ("--mode=generator", "--json", "--replications=1", *options)
-    return engines.run("udp", "client", host, *given)
+    arguments = ("--mode=generator", "--json", "--replications=1", *options)
+    return engines.run("udp", "client", host, *arguments)
 
 
 PACED = ("--rate=2Mbit/s", "--duration=0.5s")
@@ -290,8 +290,8 @@ def test_a_generator_keeps_the_rate_it_was_told(engines, sink, paced, gso: int) 
 
     paced(
         rates,
-        lambda seen: (
-            seen[0] == pytest.approx(2e6, rel=0.02) and seen[1] == pytest.approx(2e6, rel=0.2)
+        lambda pair: (
+            pair[0] == pytest.approx(2e6, rel=0.02) and pair[1] == pytest.approx(2e6, rel=0.2)
         ),
     )
 
@@ -306,32 +306,32 @@ def test_a_generator_is_not_stopped_by_a_host_that_refuses(engines, free_port, p
 
 @pytest.mark.parametrize("allowed", [(OURS,), ("--plan-hosts=192.0.2.1,127.0.0.1",)])
 def test_a_generator_may_send_to_the_plans_hosts_or_ones_own(engines, sink, allowed) -> None:
-    done = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
-    assert done.metrics
-    assert "server" not in done.settings
-    assert done.settings["client"]["target"] == "127.0.0.1"
-    assert done.settings["client"]["target_port"] == sink.port
+    outcome = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
+    assert outcome.metrics
+    assert "server" not in outcome.settings
+    assert outcome.settings["client"]["target"] == "127.0.0.1"
+    assert outcome.settings["client"]["target_port"] == sink.port
 
 
 def test_a_hosts_address_on_another_link_is_another_host(engines) -> None:
-    there = "fe80::1%4242"
-    done = _generate(engines, *PACED, "--plan-hosts=fe80::1%4243", host=there)
-    assert done.error["code"] == "target-refused"
-    done = _generate(engines, *PACED, "--plan-hosts=::1,FE80::1%4242", host=there)
-    assert done.error["code"] == "unreachable"  # allowed, but there is no such link
+    address = "fe80::1%4242"
+    outcome = _generate(engines, *PACED, "--plan-hosts=fe80::1%4243", host=address)
+    assert outcome.error["code"] == "target-refused"
+    outcome = _generate(engines, *PACED, "--plan-hosts=::1,FE80::1%4242", host=address)
+    assert outcome.error["code"] == "unreachable"  # allowed, but there is no such link
 
 
 def test_an_ipv4_address_written_as_ipv6_is_itself(engines, sink) -> None:
-    given = (*PACED, f"--data-port={sink.port}", "--plan-hosts=127.0.0.1")
-    done = _generate(engines, *given, host="::ffff:127.0.0.1")
-    assert done.settings["client"]["target"] == "127.0.0.1"
-    assert done.metrics
+    options = (*PACED, f"--data-port={sink.port}", "--plan-hosts=127.0.0.1")
+    outcome = _generate(engines, *options, host="::ffff:127.0.0.1")
+    assert outcome.settings["client"]["target"] == "127.0.0.1"
+    assert outcome.metrics
 
 
 @pytest.mark.parametrize("allowed", [(), ("--plan-hosts=192.0.2.1,127.0.0.2",), ("--plan-hosts=",)])
 def test_a_generator_sends_nothing_to_anybody_else(engines, sink, allowed) -> None:
-    done = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
-    assert (done.status, done.error["code"]) == (1, "target-refused")
+    outcome = _generate(engines, *PACED, f"--data-port={sink.port}", *allowed)
+    assert (outcome.status, outcome.error["code"]) == (1, "target-refused")
     time.sleep(0.1)
     assert sink.packets == []
 
@@ -345,6 +345,6 @@ def test_a_generator_sends_nothing_to_anybody_else(engines, sink, allowed) -> No
     ],
 )
 def test_a_generator_needs_a_rate_and_a_duration(engines, options, word: str) -> None:
-    done = _generate(engines, *options, OURS)
-    assert done.status == 2
-    assert re.search(rf"\b{word}\b", done.output + done.errors)
+    outcome = _generate(engines, *options, OURS)
+    assert outcome.status == 2
+    assert re.search(rf"\b{word}\b", outcome.output + outcome.errors)

@@ -33,9 +33,9 @@ class Hold:
     """A rail-hold under way, its standard input held open."""
 
     def __init__(self, argv: list[str], user: int | None = None) -> None:
-        given: dict[str, Any] = {} if user is None else {"user": user, "group": user}
+        credentials: dict[str, Any] = {} if user is None else {"user": user, "group": user}
         self.process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **given
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **credentials
         )
 
     def event(self) -> Event:
@@ -87,8 +87,8 @@ def hold(program: Path, lock: str) -> Iterator[Callable[..., Hold]]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.stop()
+    for holder in started:
+        holder.stop()
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ def test_of_many_who_wait_each_gets_its_turn_and_never_two(hold: Start) -> None:
     for _ in range(3):
         holders.pop(0).let_go()
         # Whoever has it now says so; the one who asks may be quicker than all who wait.
-        while (asking := hold()) and (told := asking.event())["event"] == "held":
+        while (asking := hold()) and (reply := asking.event())["event"] == "held":
             asking.let_go()
-        (index,) = [i for i, each in enumerate(holders) if each.process.pid == told["pid"]]
+        (index,) = [i for i, holder in enumerate(holders) if holder.process.pid == reply["pid"]]
         holders.insert(0, holders.pop(index))
         while (event := holders[0].event())["event"] != "held":
             assert event["event"] == "busy"
@@ -169,9 +169,9 @@ def test_a_line_of_standard_input_is_what_others_are_told(hold: Start) -> None:
     first.event()
     first.say("run 7, plan é\n\n")
     deadline = time.monotonic() + PATIENCE
-    while (told := hold().event()["text"]) == "about to begin":
+    while (text := hold().event()["text"]) == "about to begin":
         assert time.monotonic() < deadline
-    assert told == "run 7, plan é"
+    assert text == "run 7, plan é"
 
 
 @pytest.mark.parametrize("written", ["x" * 5000 + "\n", "a\tb\x1b[2Jc\n", "\udcff\udcfe\n"])
@@ -184,17 +184,17 @@ def test_whatever_is_written_what_others_hear_is_one_short_line(
     first.process.stdin.buffer.write(written.encode(errors="surrogateescape"))
     first.process.stdin.flush()
     deadline = time.monotonic() + PATIENCE
-    while (told := hold().event()["text"]) == "begin":
+    while (text := hold().event()["text"]) == "begin":
         assert time.monotonic() < deadline
-    assert 0 < len(told) < 256
-    done = subprocess.run(
+    assert 0 < len(text) < 256
+    completed = subprocess.run(
         [*first.process.args, "--json=no"],  # type: ignore[misc]
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=PATIENCE,
     )
-    assert done.stdout.count(b"\n") == 1
-    assert b"\x1b" not in done.stdout
+    assert completed.stdout.count(b"\n") == 1
+    assert b"\x1b" not in completed.stdout
 
 
 def test_two_names_of_one_machine_in_one_run_have_it_together(hold: Start) -> None:
@@ -345,9 +345,9 @@ def test_an_impostor_with_the_name_is_told_as_such(hold: Start, lock: str, words
         asking = hold(token="t" if b"\nt\n" not in words else "mine")
         # A packet without a byte is an end: it is asked again, for a while.
         for _ in range(100 if not words else 1):
-            there, _address = impostor.accept()
-            with there:
-                there.send(words)
+            connection, _address = impostor.accept()
+            with connection:
+                connection.send(words)
         busy = asking.event()
     assert busy["event"] == "busy"
     assert busy["seconds"] is None
@@ -366,15 +366,15 @@ def test_one_who_has_the_name_and_does_not_listen_is_in_the_way(hold: Start, loc
 def test_by_hand_it_speaks_in_sentences(
     hold: Start, by_hand: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    done = by_hand()
-    assert done.returncode == 0
-    assert done.stdout.startswith("held: ")
+    completed = by_hand()
+    assert completed.returncode == 0
+    assert completed.stdout.startswith("held: ")
     first = hold("--text=disk swap, Ann")
     first.event()
-    done = by_hand()
-    assert done.returncode == 1
-    assert f"({first.process.pid} of user " in done.stdout
-    assert done.stdout.endswith(": disk swap, Ann\n")
+    completed = by_hand()
+    assert completed.returncode == 1
+    assert f"({first.process.pid} of user " in completed.stdout
+    assert completed.stdout.endswith(": disk swap, Ann\n")
 
 
 @pytest.mark.parametrize(
@@ -384,6 +384,6 @@ def test_by_hand_it_speaks_in_sentences(
 def test_a_wrong_argument_is_told(
     by_hand: Callable[..., subprocess.CompletedProcess[str]], option: str, says: str
 ) -> None:
-    done = by_hand(option)
-    assert done.returncode == 2
-    assert says in done.stderr
+    completed = by_hand(option)
+    assert completed.returncode == 2
+    assert says in completed.stderr

@@ -108,8 +108,8 @@ def test_what_a_soaker_takes_is_no_load(program: Path, tmp_path: Path) -> None:
         took, limit = 0, time.monotonic() + PATIENCE
         while not took and time.monotonic() < limit:
             before = int(schedstat.read_text().split()[0])
-            done = reference(program, "burn", str(file), "0", "0.3", str(soaker.pid))
-            assert done.returncode == 0, done.stderr
+            completed = reference(program, "burn", str(file), "0", "0.3", str(soaker.pid))
+            assert completed.returncode == 0, completed.stderr
             took = int(schedstat.read_text().split()[0]) - before
         soaker.kill()
     assert took
@@ -133,17 +133,17 @@ def test_what_a_soaker_takes_is_no_load(program: Path, tmp_path: Path) -> None:
 def test_other_arguments_are_refused(
     program: Path, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [program, *arguments], capture_output=True, text=True, cwd=tmp_path, check=False
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("usage: rail-reference")
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert completed.stderr.startswith("usage: rail-reference")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_cannot_be_written_is_named(program: Path) -> None:
-    done = reference(program, "burn", "/nowhere/results", "0", "0", "1")
-    assert (done.returncode, done.stderr) == (
+    completed = reference(program, "burn", "/nowhere/results", "0", "0", "1")
+    assert (completed.returncode, completed.stderr) == (
         1,
         "rail-reference: /nowhere/results: No such file or directory\n",
     )
@@ -170,5 +170,5 @@ def test_counters_of_an_interface_are_told_once_input_ends(program: Path) -> Non
 
 
 def test_an_interface_that_is_not_there_is_named(program: Path) -> None:
-    done = reference(program, "counters", "nope0")
-    assert (done.returncode, done.stderr) == (1, "rail-reference: nope0: No such device\n")
+    result = reference(program, "counters", "nope0")
+    assert (result.returncode, result.stderr) == (1, "rail-reference: nope0: No such device\n")

@@ -49,8 +49,8 @@ def soak(program: Path) -> Iterator[Start]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.stop()
+    for soaker in started:
+        soaker.stop()
 
 
 @pytest.fixture
@@ -71,10 +71,10 @@ def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         limit = time.monotonic() + STARVED
         while True:
             argv = [program, *arguments]
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
-            code = re.search(r"\((soak-busy|not-idle)\)", done.stderr)
+            completed = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+            code = re.search(r"\((soak-busy|not-idle)\)", completed.stderr)
             if not try_again(code and code[1], arguments) or time.monotonic() > limit:
-                return done
+                return completed
             time.sleep(0.2)
 
     return run
@@ -232,18 +232,18 @@ def test_an_unknown_line_is_an_error(soak: Start) -> None:
 def test_a_second_one_on_the_machine_is_refused(soak: Start, program: Path) -> None:
     soak(*ANYHOW)
     argv = [program, "--json", "--marks=another"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    completed = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
 
-    assert done.returncode == 1
-    assert '"soak-busy"' in done.stdout
+    assert completed.returncode == 1
+    assert '"soak-busy"' in completed.stdout
 
 
 def test_a_taken_name_is_refused(soak: Start) -> None:
     running = soak(*ANYHOW)
     running.say("finish")
     running.events()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as taken:
-        taken.bind(b"\0" + running.name.encode())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as holder:
+        holder.bind(b"\0" + running.name.encode())
         other = soak(*ANYHOW, f"--marks={running.name}")
 
         assert other.first["code"] == "name-in-use"
@@ -335,12 +335,12 @@ def test_only_allowed_cpus_are_soaked(soak: Start) -> None:
 
 
 def test_a_commands_cost_is_told_and_its_status_kept(by_hand) -> None:
-    done = by_hand(*ANYHOW, "--", "sh", "-c", "sleep 0.3; echo said; exit 7")
+    completed = by_hand(*ANYHOW, "--", "sh", "-c", "sleep 0.3; echo said; exit 7")
 
-    assert (done.returncode, done.stdout) == (7, "said\n")
-    rows = table(done.stderr)
+    assert (completed.returncode, completed.stdout) == (7, "said\n")
+    rows = table(completed.stderr)
     assert list(rows) == [*map(str, CPUS), "all"]
-    assert "its own account" in done.stderr
+    assert "its own account" in completed.stderr
 
 
 def test_a_command_that_a_signal_ended_has_its_number(by_hand) -> None:
@@ -348,10 +348,10 @@ def test_a_command_that_a_signal_ended_has_its_number(by_hand) -> None:
 
 
 def test_a_command_that_is_not_there_is_told(by_hand) -> None:
-    done = by_hand(*ANYHOW, "--", "/no/such/program")
+    completed = by_hand(*ANYHOW, "--", "/no/such/program")
 
-    assert done.returncode == 127
-    assert "cannot start '/no/such/program'" in done.stderr
+    assert completed.returncode == 127
+    assert "cannot start '/no/such/program'" in completed.stderr
 
 
 def test_ctrl_c_ends_the_command_and_its_cost_is_told(program: Path) -> None:
@@ -391,14 +391,14 @@ def test_without_a_command_the_load_is_told_every_period(program: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_told(program: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
-    assert done.returncode == 2
-    assert words in done.stdout + done.stderr
+    assert result.returncode == 2
+    assert words in result.stdout + result.stderr
 
 
 def test_it_says_how_to_call_it(program: Path) -> None:
-    done = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=PATIENCE)
+    result = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=PATIENCE)
 
-    assert done.returncode == 0
-    assert "rail-soak [OPTION...] -- COMMAND" in done.stdout
+    assert result.returncode == 0
+    assert "rail-soak [OPTION...] -- COMMAND" in result.stdout

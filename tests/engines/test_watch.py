@@ -48,8 +48,8 @@ def network(require) -> Iterator[str]:
 
 
 def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
 
 
 def _inside(network: str) -> tuple[str, ...]:
@@ -87,8 +87,8 @@ def test_a_sum_of_samples_is_what_the_kernel_says(program: Path, network: str) -
             [*_inside(network), "cat", "/proc/net/snmp"], capture_output=True, text=True
         ).stdout
     names, figures = (line.split()[1:] for line in text.splitlines() if line.startswith("Udp:"))
-    said = dict(zip(names, map(int, figures), strict=True))
-    assert {name: values[f"protocol/Udp/{name}"] for name in said} == said
+    counters = dict(zip(names, map(int, figures), strict=True))
+    assert {name: values[f"protocol/Udp/{name}"] for name in counters} == counters
 
 
 def test_an_interface_comes_and_goes_and_comes_back(program: Path, network: str) -> None:
@@ -100,7 +100,7 @@ def test_an_interface_comes_and_goes_and_comes_back(program: Path, network: str)
         first = {n for n, name in enumerate(watcher.names) if name.startswith("interface/veth7/")}
         _ip("-n", network, "link", "del", "veth7")
         assert "interface/veth7/rx_packets" not in watcher.snapshot()
-        assert first <= watcher.gone
+        assert first <= watcher.removed
         _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
         assert "interface/veth7/rx_packets" in watcher.snapshot()
     assert first & {watcher.names.index("interface/veth7/rx_packets")}
@@ -196,18 +196,18 @@ def test_a_mark_has_the_counters_of_its_moment(program: Path, network: str) -> N
     with watcher, subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True) as asker:
         assert asker.stdin
         assert asker.stdout
-        found = []
+        marks = []
         for request in ("begin 17 3", "end 17 3", "begin 17 4"):
             asker.stdin.write(request + "\n")
             asker.stdin.flush()
             assert asker.stdout.readline() == "ok\n"
             _send(network, 50)
             mark = watcher.next("mark")
-            found.append((mark["label"], mark["launch"], mark["replication"]))
+            marks.append((mark["label"], mark["launch"], mark["replication"]))
             packets = watcher.values["interface/lo/rx_packets"]
-            assert packets == 50 * (len(found) - 1)
+            assert packets == 50 * (len(marks) - 1)
         asker.stdin.close()
-    assert found == [("begin", 17, 3), ("end", 17, 3), ("begin", 17, 4)]
+    assert marks == [("begin", 17, 3), ("end", 17, 3), ("begin", 17, 4)]
 
 
 def test_nonsense_ends_a_connection_and_nothing_else(program: Path) -> None:
@@ -236,10 +236,10 @@ def test_a_reader_that_stands_still_delays_no_mark(program: Path) -> None:
     with Watcher(program, "--interval=10ms", f"--marks={name}") as watcher, Marker(name) as engine:
         for replication in range(2000):
             assert engine.ask(f"begin 1 {replication}") == b"ok"
-        found = [watcher.next("mark")["replication"] for _ in range(2000)]
+        replications = [watcher.next("mark")["replication"] for _ in range(2000)]
         watcher.close_input()
         assert watcher.rest()[-1]["event"] == "done"
-    assert found == list(range(2000))
+    assert replications == list(range(2000))
 
 
 # Standard input, and the end.
@@ -281,15 +281,15 @@ def test_it_ends_when_nobody_reads_it(program: Path) -> None:
 
 def test_its_output_may_be_a_socket(program: Path) -> None:
     """As sshd gives to what it starts."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
+    reader, writer = socket.socketpair()
+    with reader, writer:
         process = subprocess.Popen(
             [str(program), "--json", "--interval=10ms"],
             stdin=subprocess.PIPE,
-            stdout=theirs,
+            stdout=writer,
         )
-        theirs.close()
-        lines = ours.makefile()
+        writer.close()
+        lines = reader.makefile()
         samples = 0
         while samples < 6:
             samples += json.loads(lines.readline())["event"] == "sample"
@@ -325,9 +325,9 @@ def _run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_by_hand_it_prints_a_line_an_interval(program: Path) -> None:
-    done = _run(program, "--interval=20ms", "--deadline=0.55s")
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0
+    completed = _run(program, "--interval=20ms", "--deadline=0.55s")
+    lines = completed.stdout.splitlines()
+    assert completed.returncode == 0
     assert lines[0].split()[:4] == ["seconds", "user", "nice", "system"]
     figures = [line.split() for line in lines if line and line.split()[0] != "seconds"]
     assert 1 <= len(figures) <= 27  # one that is missed is not made up for
@@ -336,13 +336,13 @@ def test_by_hand_it_prints_a_line_an_interval(program: Path) -> None:
 
 def test_by_hand_it_tells_what_was_counted_while_a_command_ran(program: Path, network: str) -> None:
     argv = [*_inside(network), str(program), "--", sys.executable, "-c", SEND, "300", "closed"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split() for line in done.stdout.splitlines()]
+    completed = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    assert completed.returncode == 0, completed.stderr
+    rows = [line.split() for line in completed.stdout.splitlines()]
     lo = next(row for row in rows if row[:1] == ["lo"])
     heading = next(row for row in rows if row[:1] == ["interface"])
-    said = dict(zip(heading[1:], map(int, lo[1:]), strict=True))
-    assert said["rx_packets"] == said["tx_packets"] == 302  # one found nobody, and was told so
+    counts = dict(zip(heading[1:], map(int, lo[1:]), strict=True))
+    assert counts["rx_packets"] == counts["tx_packets"] == 302  # one found nobody, and was told so
     assert ["Udp/InDatagrams", "300"] in rows
     assert ["Udp/NoPorts", "1"] in rows
 
@@ -396,9 +396,9 @@ os.execv(sys.argv[1], sys.argv[1:])
         assert process.stdout
         assert process.stdout.readline() == "up\n"
         os.write(leader, b"\x03")
-        said = process.stdout.read()
+        output = process.stdout.read()
     os.close(leader)
-    assert said.count("heard") == 1
+    assert output.count("heard") == 1
     assert process.returncode == 0
 
 
@@ -433,8 +433,8 @@ def test_help_and_version(program: Path) -> None:
 def test_a_wrong_command_line_says_what_is_wrong(
     program: Path, arguments: list[str], words: str
 ) -> None:
-    done = _run(program, *arguments)
-    assert done.returncode == 2
-    said = done.stdout if arguments[0] == "--json" else done.stderr
-    assert words in said
-    assert "bad-parameter" in said
+    completed = _run(program, *arguments)
+    assert completed.returncode == 2
+    output = completed.stdout if arguments[0] == "--json" else completed.stderr
+    assert words in output
+    assert "bad-parameter" in output

@@ -16,8 +16,8 @@ NAME = "rail-watch-stream"  # in each namespace one of its own
 
 
 def _ip(*arguments: str) -> None:
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.fixture
@@ -38,16 +38,16 @@ def hosts(require) -> Iterator[tuple[str, str]]:
 
 def _replications(watcher: Watcher, count: int) -> list[dict[str, int]]:
     """What moved between the marks of each, in their order."""
-    found: list[dict[str, int]] = []
+    deltas: list[dict[str, int]] = []
     before: dict[str, int] = {}
-    while len(found) < count:
+    while len(deltas) < count:
         mark: Event = watcher.next("mark")
-        assert (mark["launch"], mark["replication"]) == (7, len(found) + 1)
+        assert (mark["launch"], mark["replication"]) == (7, len(deltas) + 1)
         if mark["label"] == "begin":
             before = watcher.values
         else:
-            found.append(differences(before, watcher.values))
-    return found
+            deltas.append(differences(before, watcher.values))
+    return deltas
 
 
 def test_counters_between_marks_are_the_streams_own(
@@ -69,9 +69,9 @@ def test_counters_between_marks_are_the_streams_own(
         sent, received = _replications(left, 3), _replications(right, 3)
     for metrics, client_side, server_side in zip(measured, sent, received, strict=True):
         assert client_side["protocol/Udp/OutDatagrams"] == metrics["sent_packets"]
-        there = server_side["protocol/Udp/InDatagrams"]
-        there += server_side.get("protocol/Udp/RcvbufErrors", 0)
-        assert there == metrics["sent_packets"]  # at that rate a veth pair loses nothing
+        datagrams = server_side["protocol/Udp/InDatagrams"]
+        datagrams += server_side.get("protocol/Udp/RcvbufErrors", 0)
+        assert datagrams == metrics["sent_packets"]  # at that rate a veth pair loses nothing
         assert server_side["protocol/Udp/InDatagrams"] == metrics["received_packets"]
         control = client_side["protocol/Tcp/OutSegs"]
         assert client_side["interface/v0/tx_packets"] == metrics["sent_packets"] + control

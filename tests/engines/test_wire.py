@@ -28,8 +28,8 @@ def lab(folder: Path, require, request: pytest.FixtureRequest) -> Iterator[Lab]:
 def _measure(engines, lab: Lab, engine: str, *options: object) -> dict[str, float]:
     inside = ("ip", "netns", "exec")
     server = engines.server(engine, prefix=(*inside, lab.right))
-    given = ("--json", f"--port={server.port}", "--replications=1", *options)
-    client = engines.argv(engine, "client", RIGHT, *given)
+    arguments = ("--json", f"--port={server.port}", "--replications=1", *options)
+    client = engines.argv(engine, "client", RIGHT, *arguments)
     (metrics,) = engines.start_other(*inside, lab.left, *client).finish().metrics
     return metrics
 
@@ -57,14 +57,14 @@ def test_frames_arrive_no_faster_than_the_rate_and_in_order(lab: Lab, paced) -> 
         before = time.monotonic()
         wire_lab.send_numbers(a, b, 100, size=1000 - HEADERS - ETHERNET)
         numbers = [int.from_bytes(b.recv(2000)[:8], "big") for _ in range(100)]
-        taken = time.monotonic() - before
+        elapsed = time.monotonic() - before
         assert numbers == list(range(1, 101))
-        assert taken >= 100 * 0.008 * 0.999  # the two clocks may differ a little
-        return taken
+        assert elapsed >= 100 * 0.008 * 0.999  # the two clocks may differ a little
+        return elapsed
 
     joined = lab.joined("--rate=1Mbit/s")
     with joined, lab.udp(lab.left) as a, lab.udp(lab.right) as b:
-        paced(burst, lambda taken: taken <= 100 * 0.008 * 1.5)
+        paced(burst, lambda elapsed: elapsed <= 100 * 0.008 * 1.5)
 
 
 @pytest.mark.parametrize("mtu", [1500, 9000])
@@ -215,21 +215,21 @@ def test_a_namespace_can_be_given_as_a_path_or_be_its_own(lab: Lab) -> None:
 
 def test_by_hand_it_says_what_it_does_in_words(lab: Lab) -> None:
     argv = [option for option in lab.argv("--rate=1Gbit/s", "--loss=every:9") if option != "--json"]
-    done = subprocess.run(argv, input="", capture_output=True, text=True, timeout=30)
-    ready, *counts = done.stdout.splitlines()
+    completed = subprocess.run(argv, input="", capture_output=True, text=True, timeout=30)
+    ready, *counts = completed.stdout.splitlines()
     assert "rate 1Gbit/s, delay 0s each way, MTU 1500, loss every:9" in ready
     assert [line.split(":")[0] for line in counts] == ["left to right", "right to left"]
     assert all(" lost 0 " in line for line in counts)
-    assert done.returncode == 0
+    assert completed.returncode == 0
 
 
 def test_help_has_every_option(folder: Path) -> None:
-    done = subprocess.run([folder / "rail-wire", "--help"], capture_output=True, text=True)
+    completed = subprocess.run([folder / "rail-wire", "--help"], capture_output=True, text=True)
     numbers = ["rate", "delay", "queue", "mtu", "deadline"]
     patterns = ["loss", "duplicate", "reorder", "reorder-by", "loss-of", "direction", "drops"]
     for word in ("left", "right", "json", "device", *patterns, *numbers):
-        assert f"\n  --{word}" in done.stdout
-    assert done.returncode == 0
+        assert f"\n  --{word}" in completed.stdout
+    assert completed.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -282,9 +282,9 @@ def test_a_wrong_argument_is_told_with_what_to_do(lab: Lab, option: str, words: 
 
 def test_a_wire_with_one_end_is_none(folder: Path) -> None:
     argv = [folder / "rail-wire", "--right", "-/x"]
-    done = subprocess.run(argv, capture_output=True, text=True)
-    assert "give --left NETNS/IFNAME and --right" in done.stderr
-    assert (done.returncode, done.stdout) == (2, "")
+    completed = subprocess.run(argv, capture_output=True, text=True)
+    assert "give --left NETNS/IFNAME and --right" in completed.stderr
+    assert (completed.returncode, completed.stdout) == (2, "")
 
 
 @either
@@ -327,9 +327,9 @@ def test_it_works_in_a_user_namespace_with_namespaces_of_its_own(folder: Path, r
         'exec "$0" --json --left a/x --right b/x'
     )
     argv = [*user, "sh", "-c", script, str(folder / "rail-wire")]
-    done = subprocess.run(argv, input="", capture_output=True, text=True, timeout=30)
-    assert [json.loads(line)["event"] for line in done.stdout.splitlines()] == ["ready", "counts"]
-    assert (done.returncode, done.stderr) == (0, "")
+    result = subprocess.run(argv, input="", capture_output=True, text=True, timeout=30)
+    assert [json.loads(line)["event"] for line in result.stdout.splitlines()] == ["ready", "counts"]
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 # Ending.

@@ -203,7 +203,7 @@ def test_rail_udp_reports_the_very_losses_that_the_wire_lists(
         argv = engines.argv(
             "udp", "client", RIGHT, "--json", f"--port={server.port}", *stream, "--trace=2000"
         )
-        done = engines.start_other(*inside, lab.left, *argv).finish()
+        outcome = engines.start_other(*inside, lab.left, *argv).finish()
         counts = relay.finish()["left_to_right"]
     assert (counts["overflowed"], counts["refused"], counts["unread"]) == (0, 0, 0)
     assert counts["counted"] == 4000
@@ -212,11 +212,11 @@ def test_rail_udp_reports_the_very_losses_that_the_wire_lists(
     listed = [[int(str(d["payload"])[16:], 16) for d in group] for _, group in by_token]
     reported = []
     for replication in (1, 2):
-        parts = [e["data"] for e in done.of("trace") if e["replication"] == replication]
-        found = trace.decode(b"".join(base64.b64decode(part) for part in parts))
-        reported.append(trace.loss_runs(found).tolist())
+        parts = [e["data"] for e in outcome.of("trace") if e["replication"] == replication]
+        decoded = trace.decode(b"".join(base64.b64decode(part) for part in parts))
+        reported.append(trace.loss_runs(decoded).tolist())
     assert reported == [_runs(numbers) for numbers in listed]
-    assert [m["lost_packets"] for m in done.metrics] == [len(numbers) for numbers in listed]
+    assert [m["lost_packets"] for m in outcome.metrics] == [len(numbers) for numbers in listed]
     assert counts["lost"] == len(drops)
 
 
@@ -231,9 +231,9 @@ def test_round_trips_that_the_wire_loses_are_counted_lost(
         server = engines.server("udp", prefix=(*inside, lab.right))
         trips = ("--mode=latency", "--count=20", "--replications=1")
         argv = engines.argv("udp", "client", RIGHT, "--json", f"--port={server.port}", *trips)
-        done = engines.start_other(*inside, lab.left, *argv).finish()
+        outcome = engines.start_other(*inside, lab.left, *argv).finish()
         counts = relay.finish()[direction.replace("-", "_")]
-    (m,) = done.metrics
+    (m,) = outcome.metrics
     assert counts["lost"] == 3
     assert (m["round_trips"], m["lost_packets"]) == (17, 3)
     assert m["client_elapsed"] >= 3

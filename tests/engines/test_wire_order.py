@@ -57,8 +57,8 @@ def test_one_packet_at_a_time_is_overtaken(lab: Lab) -> None:
 
 
 def test_what_is_lost_overtakes_nothing_and_never_comes_twice(lab: Lab) -> None:
-    every = ("--loss=list:2,6,7,9", "--duplicate=list:2-3", "--reorder=list:1")
-    numbers, counts = _sent_through(lab, 10, *every)
+    options = ("--loss=list:2,6,7,9", "--duplicate=list:2-3", "--reorder=list:1")
+    numbers, counts = _sent_through(lab, 10, *options)
     assert numbers == [3, 3, 1, 4, 5, 8, 10]
     assert {k: counts[k] for k in ("lost", "loss_runs", "duplicated", "reordered")} == {
         "lost": 4,

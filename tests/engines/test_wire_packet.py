@@ -118,7 +118,7 @@ def test_it_takes_raw_sockets_where_tun_is_closed_to_an_ordinary_user(
     # Whoever has it open may run it, whatever folder it is in.
     with (folder / "rail-wire").open("rb") as program:
         argv = [*own, "sh", "-c", _JOINED, f"/proc/self/fd/{program.fileno()}", "--json"]
-        done = subprocess.run(
+        completed = subprocess.run(
             argv,
             cwd="/",
             pass_fds=[program.fileno()],
@@ -127,8 +127,8 @@ def test_it_takes_raw_sockets_where_tun_is_closed_to_an_ordinary_user(
             text=True,
             timeout=30,
         )
-    ready, counts = map(json.loads, done.stdout.splitlines())
+    ready, counts = map(json.loads, completed.stdout.splitlines())
     tun = Path("/dev/net/tun")
     open_to_all = tun.exists() and tun.stat().st_mode & 0o006 == 0o006
     assert ready["kind"] == ("tap" if open_to_all else "packet")
-    assert (counts["event"], done.returncode, done.stderr) == ("counts", 0, "")
+    assert (counts["event"], completed.returncode, completed.stderr) == ("counts", 0, "")

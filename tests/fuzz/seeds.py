@@ -205,13 +205,13 @@ GREETING = plain(CHALLENGE, NONCE) + SEAL.join(
 
 def servers() -> dict[str, bytes]:
     """What a server says; a first byte of 1 leaves out the greeting."""
-    said = {"short": b"\x01" + frame(RESULT, trace_bytes=9) + SEAL + part(b"RGT1") + SEAL}
+    inputs = {"short": b"\x01" + frame(RESULT, trace_bytes=9) + SEAL + part(b"RGT1") + SEAL}
     for name, data in TRACES.items():
         result = frame(RESULT, trace_bytes=len(data)) + SEAL
-        said[name] = b"\x01" + result + part(data) + SEAL
+        inputs[name] = b"\x01" + result + part(data) + SEAL
         parts = part(data[:5]) + SEAL + part(data[5:]) + SEAL
-        said[f"{name}-greeted"] = b"\x00" + GREETING + result + parts
-    return said
+        inputs[f"{name}-greeted"] = b"\x00" + GREETING + result + parts
+    return inputs
 
 
 # What rail-watch reads, in the order of the target's parsers.
@@ -272,8 +272,8 @@ def seeds() -> dict[str, dict[str, bytes]]:
             for kind in range(9)
         },
         "session": {
-            f"{name}-{which}": bytes([which]) + message[12:]
-            for which in range(3)
+            f"{name}-{request}": bytes([request]) + message[12:]
+            for request in range(3)
             for name, message in CONTROL.items()
         },
         "trace": TRACES | INTERVALS,

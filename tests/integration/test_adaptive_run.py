@@ -121,32 +121,32 @@ def values(folder: Path) -> dict[int, list[float]]:
         "JOIN run_case ON run_case.id = run_case_id "
         "JOIN bench_case ON bench_case.id = case_id ORDER BY 1, 2"
     )
-    found: dict[int, list[float]] = {}
+    by_noise: dict[int, list[float]] = {}
     for noise, number, value in query(folder, sql):
-        found.setdefault(noise, []).append(value)
-        assert number == len(found[noise])
-    return found
+        by_noise.setdefault(noise, []).append(value)
+        assert number == len(by_noise[noise])
+    return by_noise
 
 
-def wanted(noise: int) -> tuple[list[float], str]:
+def expected_samples(noise: int) -> tuple[list[float], str]:
     """Return what a case should give, and why it should end."""
-    given: list[float] = []
-    while len(given) < RULE.most:
-        spread = random.Random(f"{noise}/{len(given) + 1}").gauss(0, noise / 1000)
-        given.append(1e6 * (1 + spread))
-        if narrow_enough(given, RULE):
-            return given, "narrow"
-    return given, "most"
+    samples: list[float] = []
+    while len(samples) < RULE.most:
+        spread = random.Random(f"{noise}/{len(samples) + 1}").gauss(0, noise / 1000)
+        samples.append(1e6 * (1 + spread))
+        if narrow_enough(samples, RULE):
+            return samples, "narrow"
+    return samples, "most"
 
 
 def check(folder: Path) -> None:
     """See that each case has the values it should have, no more, and ended as it should."""
-    found = values(folder)
+    by_noise = values(folder)
     for noise in NOISES:
-        given, ended = wanted(noise)
-        assert found[noise] == pytest.approx(given, rel=1e-12)
+        samples, ended = expected_samples(noise)
+        assert by_noise[noise] == pytest.approx(samples, rel=1e-12)
         assert ends(folder)[noise] == ended
-    assert [len(wanted(noise)[0]) for noise in (0, 60)] == [8, 12]
+    assert [len(expected_samples(noise)[0]) for noise in (0, 60)] == [8, 12]
 
 
 def test_a_case_that_settles_stops_early_and_one_that_does_not_is_told(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_each_block_is_in_the_order_that_the_stored_seed_gives(tmp_path: Path) -
     assert orders[0] == orders[1]
     numbers = [number for number, _ in orders[0]]
     assert numbers == sorted(numbers)
-    blocks = [tuple(each for _, each in orders[0][at : at + 4]) for at in range(0, 32, 4)]
+    blocks = [tuple(noise for _, noise in orders[0][at : at + 4]) for at in range(0, 32, 4)]
     assert all(sorted(block) == [0, 1, 2, 3] for block in blocks)
     assert len(set(blocks)) > 1
 
@@ -258,8 +258,8 @@ def test_the_first_and_the_last_replication_are_the_span_apart(tmp_path: Path) -
     assert code == 0, err
     assert ends(tmp_path) == {0: "narrow"}
     moments = [
-        datetime.fromisoformat(each)
-        for (each,) in query(tmp_path, "SELECT started_at FROM replication ORDER BY number")
+        datetime.fromisoformat(started_at)
+        for (started_at,) in query(tmp_path, "SELECT started_at FROM replication ORDER BY number")
     ]
     assert len(moments) == 8
     for number, moment in enumerate(moments):
@@ -304,12 +304,12 @@ def test_a_launch_of_all_pairs_goes_on_while_any_of_them_is_open(
     assert len(rows) == 6
     counts = {count for _, count, _ in rows}
     rule = StopRule(8, 9, "median", 0.05)
-    series = [[float(each) for each in texts.split(",")] for _, _, texts in rows]
-    early = [narrow_enough(each[:8], rule) for each in series]
+    series = [[float(text) for text in texts.split(",")] for _, _, texts in rows]
+    early = [narrow_enough(sample[:8], rule) for sample in series]
     assert counts == ({8} if all(early) else {9})
     assert [ended for ended, _, _ in rows] == [
-        "narrow" if narrow or narrow_enough(each, rule) else "most"
-        for narrow, each in zip(early, series, strict=True)
+        "narrow" if narrow or narrow_enough(sample, rule) else "most"
+        for narrow, sample in zip(early, series, strict=True)
     ]
     assert query(tmp_path, "SELECT state FROM run") == [("complete",)]
     unsettled = sum(ended == "most" for ended, _, _ in rows)

@@ -26,30 +26,30 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Any]:
+def report() -> dict[str, Any]:
     """Run the benchmark; again if one of the others' tools failed, which ours never may.
 
     But for tcp-1m, which is tcp-128k with longer messages, and below.
     """
     works = [work.key for work in WORKS if work.key != "tcp-1m"]
     for _ in range(3):
-        done = bench("--json", "--works", *works)
-        document: dict[str, Any] = json.loads(done.stdout)
+        completed = bench("--json", "--works", *works)
+        document: dict[str, Any] = json.loads(completed.stdout)
         rows = [row for work in document["works"] for row in work["rows"]]
-        ours = [row for row in rows if row["name"] in ("rail-udp", "rail-tcp", "probe")]
-        assert not any(row["errors"] for row in ours), ours
-        if done.returncode == 0:
+        own_rows = [row for row in rows if row["name"] in ("rail-udp", "rail-tcp", "probe")]
+        assert not any(row["errors"] for row in own_rows), own_rows
+        if completed.returncode == 0:
             break
-    assert done.returncode == 0, [row for row in rows if row["errors"]]
+    assert completed.returncode == 0, [row for row in rows if row["errors"]]
     return document
 
 
 def test_every_contender_that_is_installed_yields_a_number_and_a_ratio(
-    told: dict[str, Any], require: Callable[[object, str], None]
+    report: dict[str, Any], require: Callable[[object, str], None]
 ) -> None:
     for tool in TOOLS:
         require(shutil.which(tool), tool)
-    rows = [(work["work"], row) for work in told["works"] for row in work["rows"]]
+    rows = [(work["work"], row) for work in report["works"] for row in work["rows"]]
     for work, row in rows:
         if row["missing"]:
             # Debian 12's iperf3 is too old for --gsro, and netperf isn't in Debian's main.
@@ -63,35 +63,35 @@ def test_every_contender_that_is_installed_yields_a_number_and_a_ratio(
     assert {*TOOLS, "rail-udp", "rail-tcp", "probe"} <= measured
 
 
-def test_rates_and_times_are_in_base_units(told: dict[str, Any]) -> None:
+def test_rates_and_times_are_in_base_units(report: dict[str, Any]) -> None:
     # Wide, as of these 0.2 s a client may get hardly any: one round trip took 0.197 s.
     bounds = {"bit/s": (1e6, 1e13), "packet/s": (100, 1e9), "s": (1e-7, 10)}
-    for work in told["works"]:
+    for work in report["works"]:
         least, most = bounds[work["unit"]]
         for row in work["rows"]:
             assert row["missing"] or least < row["median"] < most, (work["work"], row)
             assert row["lost"] is None or 0 <= row["lost"] <= 1, (work["work"], row)
 
 
-def test_table_names_the_machine_and_every_target(told: dict[str, Any]) -> None:
-    done = bench("--works", "tcp-1m", "udp-gso")
+def test_table_names_the_machine_and_every_target(report: dict[str, Any]) -> None:
+    completed = bench("--works", "tcp-1m", "udp-gso")
     # Other tools give up now and then where the machine is busy.
-    failed = [line.split()[0] for line in done.stdout.splitlines() if " failed: " in line]
-    assert done.returncode == (1 if failed else 0), done.stderr + done.stdout
+    failed = [line.split()[0] for line in completed.stdout.splitlines() if " failed: " in line]
+    assert completed.returncode == (1 if failed else 0), completed.stderr + completed.stdout
     assert not any(name.startswith("rail-") for name in failed)
-    assert "congestion control cubic" in done.stdout
-    assert f"Linux {told['kernel']}" in done.stdout
-    assert done.stdout.count("target: ") == 2
-    assert "rail-tcp" in done.stdout and "rail-udp" in done.stdout
+    assert "congestion control cubic" in completed.stdout
+    assert f"Linux {report['kernel']}" in completed.stdout
+    assert completed.stdout.count("target: ") == 2
+    assert "rail-tcp" in completed.stdout and "rail-udp" in completed.stdout
 
 
 def test_contender_that_fails_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     program = tmp_path / "rail-udp"
     program.write_text("#!/bin/sh\necho 'cannot be done today' >&2\nexit 3\n")
     program.chmod(0o755)
-    done = bench("--works", "udp-gso", "--json", "--engines", str(tmp_path))
-    assert done.returncode == 1
-    rows = {row["name"]: row for row in json.loads(done.stdout)["works"][0]["rows"]}
+    completed = bench("--works", "udp-gso", "--json", "--engines", str(tmp_path))
+    assert completed.returncode == 1
+    rows = {row["name"]: row for row in json.loads(completed.stdout)["works"][0]["rows"]}
     assert "cannot be done today" in rows["rail-udp"]["errors"][0]
     assert rows["rail-udp"]["median"] is None
     assert rows["probe"]["median"] > 0
@@ -105,11 +105,11 @@ def test_iperf3_is_built_of_given_sources_and_measured(tmp_path: Path) -> None:
     configure.chmod(0o755)
     lines = "echo '#!/bin/sh' >iperf3", "echo 'echo built here' >>iperf3", "chmod +x iperf3"
     (sources / "src" / "Makefile").write_text("iperf3:\n" + "".join(f"\t{x}\n" for x in lines))
-    done = bench("--works", "udp-gso", "--json", "--iperf3", str(sources))
-    assert json.loads(done.stdout)["tools"]["iperf3"] == "built here", done.stderr
+    completed = bench("--works", "udp-gso", "--json", "--iperf3", str(sources))
+    assert json.loads(completed.stdout)["tools"]["iperf3"] == "built here", completed.stderr
     assert not (sources / "src" / "iperf3").exists()
 
 
 def test_folder_without_iperf3s_sources_is_refused(tmp_path: Path) -> None:
-    done = bench("--iperf3", str(tmp_path))
-    assert done.returncode == 1 and "name a folder of sources" in done.stderr
+    completed = bench("--iperf3", str(tmp_path))
+    assert completed.returncode == 1 and "name a folder of sources" in completed.stderr

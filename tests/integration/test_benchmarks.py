@@ -60,23 +60,23 @@ def test_every_benchmark_that_is_mentioned_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
+    ("words", "reason"),
     [
         ("", "it finished no operation after its ramp: use more --seconds"),
         ("fio: time_based requires a runtime/timeout setting\n", "fio: time_based requires"),
     ],
 )
-def test_fio_that_measured_nothing_is_named(words: str, why: str) -> None:
+def test_fio_that_measured_nothing_is_named(words: str, reason: str) -> None:
     side = {"bw_bytes": 0, "total_ios": 0, "clat_ns": {"N": 0}}
     text = json.dumps({"jobs": [{"read": side, "usr_cpu": 0, "sys_cpu": 0, "job_runtime": 0}]})
     setting = disk.Setting("random_read", "4k", "psync", 1, direct=True)
-    with pytest.raises(SystemExit, match=f"fio measured nothing of random_read .*: {why}"):
+    with pytest.raises(SystemExit, match=f"fio measured nothing of random_read .*: {reason}"):
         disk.fio_figures(setting, words + text)
 
 
 @pytest.mark.parametrize("name", ["cpu", "disk", "mem", "mpi"])
 def test_what_this_machine_lacks_is_named(name: str, tmp_path: Path) -> None:
-    done = command_line.run(
+    result = command_line.run(
         [sys.executable, "-m", f"benchmarks.{name}"],
         cwd=ROOT,
         env={**os.environ, "PATH": str(tmp_path)},
@@ -84,8 +84,8 @@ def test_what_this_machine_lacks_is_named(name: str, tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert (done.returncode, done.stdout) == (LACKING, "")
-    assert re.fullmatch(rf"needs \S+ \(Debian: .*{BENCHMARKS[name].package}.*\)\n", done.stderr)
+    assert (result.returncode, result.stdout) == (LACKING, "")
+    assert re.fullmatch(rf"needs \S+ \(Debian: .*{BENCHMARKS[name].package}.*\)\n", result.stderr)
 
 
 @pytest.mark.parametrize("name", [path.stem for path in sorted(estimates.PLANS.glob("*.yaml"))])

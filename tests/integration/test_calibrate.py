@@ -31,17 +31,17 @@ def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:
     # A machine that drops packets itself can't make these truths, and says so.
     for _ in range(5):
-        done = calibrate(tmp_path, "--only", "lost", "--only", "retransmits", "--json")
-        certificate = json.loads(done.stdout)
+        completed = calibrate(tmp_path, "--only", "lost", "--only", "retransmits", "--json")
+        certificate = json.loads(completed.stdout)
         conclusions = {check["conclusion"] for check in certificate["checks"]}
-        assert conclusions <= {"certified", "not certifiable here"}, done.stdout
+        assert conclusions <= {"certified", "not certifiable here"}, completed.stdout
         if conclusions == {"certified"}:
             break
         assert all(
             check["reason"] for check in certificate["checks"] if "not" in check["conclusion"]
         )
         (tmp_path / "c.db").unlink()
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert (completed.returncode, completed.stderr) == (0, ""), completed.stdout
     lost, resent = certificate["checks"]
     assert (lost["value"], lost["error"], lost["conclusion"]) == (lost["truth"], 0, "certified")
     # Every 97th of four times 2,500 datagrams.
@@ -62,11 +62,11 @@ def test_a_count_that_is_off_by_one_is_shown_on_any_machine(check: str) -> None:
     (broken,) = (broken for broken in BROKEN_INSTRUMENTS if broken.check == check)
     # What the machine itself loses, or a stream's last segment, leaves no truth to compare with.
     for _ in range(5):
-        shown = broken_check(broken)
-        if shown.conclusion != "not certifiable here":
+        result = broken_check(broken)
+        if result.conclusion != "not certifiable here":
             break
-        assert shown.reason
-    assert (abs(shown.error or 0), shown.conclusion) == (1, "wrong")
+        assert result.reason
+    assert (abs(result.error or 0), result.conclusion) == (1, "wrong")
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def test_a_machine_where_no_truth_can_be_made_certifies_nothing(
 
 
 def test_an_unknown_check_is_answered_with_those_there_are(tmp_path: Path) -> None:
-    done = calibrate(tmp_path, "--only", "lots")
-    assert done.returncode == 2
-    assert "no check has 'lots' in its name; there are: udp throughput at 50 Mbit/s" in done.stderr
+    proc = calibrate(tmp_path, "--only", "lots")
+    assert proc.returncode == 2
+    assert "no check has 'lots' in its name; there are: udp throughput at 50 Mbit/s" in proc.stderr
 
 
 def test_a_certificate_says_what_it_holds_for(tmp_path: Path) -> None:

@@ -38,14 +38,14 @@ def hosts(lab: Lab, tmp_path: Path) -> Path:
 def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between_whom(
     hosts: Path, tmp_path: Path
 ) -> None:
-    done = command_line.run(
+    completed = command_line.run(
         [*command_line.COMMAND, "calibrate", str(hosts), "--db", "c.db", "--only", "udp", "--json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert done.stderr == ""
-    certificate = json.loads(done.stdout)
+    assert completed.stderr == ""
+    certificate = json.loads(completed.stdout)
     checks = {check["name"]: check for check in certificate["checks"]}
     assert list(checks) == [
         "udp throughput",
@@ -76,29 +76,29 @@ def test_counts_are_exact_and_rates_never_wrong_and_the_certificate_says_between
 def test_no_broken_instrument_is_certified_on_a_pair(hosts: Path, tmp_path: Path) -> None:
     # Only a machine that had something else to do can't show rates, times and counts.
     for _ in range(5):
-        done = command_line.run(
+        completed = command_line.run(
             [*command_line.COMMAND, "calibrate", str(hosts), "--link", "ba", "--self-test"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
         )
-        assert done.stderr == ""
+        assert completed.stderr == ""
         names, checks = [], {}
-        for line in done.stdout.splitlines():
+        for line in completed.stdout.splitlines():
             if line.endswith(":") and not line.startswith(" "):
                 names.append(line.removesuffix(":"))
             elif names and line.startswith(("udp ", "tcp ")):
                 checks[names[-1]] = line
         assert names == [broken.name for broken in BROKEN_PAIR_INSTRUMENTS]
         assert all(line.endswith((" wrong", "not certifiable here")) for line in checks.values())
-        assert "certified in spite of the fault" not in done.stdout
+        assert "certified in spite of the fault" not in completed.stdout
         if checks["datagrams sent × 0.97"].endswith(" wrong"):
             break
-    assert checks["datagrams sent × 0.97"].endswith(" wrong"), done.stdout
+    assert checks["datagrams sent × 0.97"].endswith(" wrong"), completed.stdout
 
 
 @contextmanager
-def others(lab: Lab) -> Iterator[None]:
+def cross_traffic(lab: Lab) -> Iterator[None]:
     """Have other datagrams pass from a to b: a thousand a second, at most five minutes long."""
     send = (
         "import socket, time\n"
@@ -121,7 +121,7 @@ def others(lab: Lab) -> Iterator[None]:
 def test_where_other_traffic_passes_nothing_is_wrong_and_what_it_changed_not_certifiable(
     hosts: Path, lab: Lab
 ) -> None:
-    with others(lab):
+    with cross_traffic(lab):
         certificate = calibrate_pair(
             choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None
         )
@@ -140,10 +140,10 @@ def test_a_link_that_is_not_there_is_a_mistake(hosts: Path, tmp_path: Path) -> N
         (["--link", "ab"], "--link names a link of a hosts file"),
         ([str(hosts), "--only", "lots"], "no check has 'lots' in its name"),
     ):
-        done = command_line.run(
+        completed = command_line.run(
             [*command_line.COMMAND, "calibrate", "--db", "c.db", *arguments],
             cwd=tmp_path,
             capture_output=True,
             text=True,
         )
-        assert (done.returncode, sentence in done.stderr) == (2, True), done.stderr
+        assert (completed.returncode, sentence in completed.stderr) == (2, True), completed.stderr

@@ -35,11 +35,11 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def railgauge(*arguments: str | Path) -> tuple[int, str]:
     """Return the exit code and what is said, as the command would."""
-    done = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
-    if isinstance(done.exception, RailgaugeError):
-        return done.exception.exit_code, str(done.exception)
-    assert done.exception is None, done.output
-    return done.return_value or 0, done.output
+    result = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
+    if isinstance(result.exception, RailgaugeError):
+        return result.exception.exit_code, str(result.exception)
+    assert result.exception is None, result.output
+    return result.return_value or 0, result.output
 
 
 def certify(**changes: str) -> None:

@@ -98,5 +98,5 @@ def test_it_notices_and_ends_a_process_that_is_left() -> None:
 def test_a_quick_campaign_finds_nothing(require: Callable[[object, str], None]) -> None:
     require(os.geteuid() == 0, "root, for namespaces and mounts")
     command = [sys.executable, "-m", "tests.chaos", "--quick", "--minutes", "10"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    assert completed.returncode == 0, completed.stdout + completed.stderr

@@ -65,7 +65,7 @@ def measure(
     script.write_text(SCRIPT.format(step=step, step_at=STEP_AT, nap=nap))
     (folder / "gauge.yaml").write_text(ENGINE.format(python=sys.executable, script=script))
     (folder / "plan.yaml").write_text(PLAN.format(budget=budget, replications=replications))
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
         cwd=folder,
         env={**os.environ, "LD_PRELOAD": str(clock), "CLOCK_STEP": str(folder / "step")},
@@ -73,8 +73,8 @@ def measure(
         text=True,
         timeout=300,
     )
-    assert (folder / "step").exists(), done.stderr
-    return done.returncode, done.stdout
+    assert (folder / "step").exists(), completed.stderr
+    return completed.returncode, completed.stdout
 
 
 def stored(folder: Path) -> int:
@@ -107,5 +107,5 @@ def test_a_span_is_kept_whatever_is_done_to_the_clock(tmp_path: Path, clock: Pat
         budget="30min",
     )
     assert code == 0, out
-    began = [float(each) for each in (tmp_path / "began").read_text().split()]
+    began = [float(timestamp) for timestamp in (tmp_path / "began").read_text().split()]
     assert began[-1] - began[0] >= 2.0

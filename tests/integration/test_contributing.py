@@ -101,9 +101,9 @@ class Checkout:
 
     def railgauge(self, *arguments: str, status: int = 0) -> str:
         """Return what the copy's railgauge prints, which ends with `status`."""
-        done = self.python("-m", "railgauge", *arguments)
-        assert done.returncode == status, done.stderr
-        return done.stdout
+        completed = self.python("-m", "railgauge", *arguments)
+        assert completed.returncode == status, completed.stderr
+        return completed.stdout
 
     @contextmanager
     def without(self, path: str) -> Iterator[None]:
@@ -153,10 +153,10 @@ def checkout(
         change.write(root)
     # This Python has all that `make setup` would install.
     command = ["make", "-s", "-o", "setup", "schema", f"BIN={Path(sys.executable).parent}"]
-    done = subprocess.run(
+    completed = subprocess.run(
         command, cwd=root, env=copy.environment, capture_output=True, text=True, timeout=600
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     (folder / "wrapper").write_text(WRAPPER)
     (folder / "wrapper").chmod(0o755)
     (folder / "plan.yaml").write_text(PLAN.format(wrapper=folder / "wrapper"))

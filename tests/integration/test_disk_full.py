@@ -68,10 +68,10 @@ def _rows(tmp_path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def test_a_size_without_room_fails_and_the_others_are_measured(tmp_path: Path, small: Path) -> None:
-    done = _run(tmp_path, small, "4MiB, 64MiB")
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "make room" in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    completed = _run(tmp_path, small, "4MiB, 64MiB")
+    assert completed.returncode == 1, completed.stdout + completed.stderr
+    assert "make room" in completed.stdout + completed.stderr
+    assert "Traceback" not in completed.stderr
     rows = _rows(tmp_path, "SELECT parameters, status, metric FROM measurement")
     ok = [(json.loads(str(p))["size"], m) for p, status, m in rows if status != "failed"]
     failed = [(json.loads(str(p))["size"], m) for p, status, m in rows if status == "failed"]
@@ -97,16 +97,16 @@ def test_a_database_that_has_no_room_to_shrink_is_whole_and_shrinks_later(small:
     thin = [*command_line.COMMAND, "db", "thin", "--older-than", "0s", "--db", str(path)]
     os.truncate(filler, filler.stat().st_size - 3 * MIB)
     before = path.stat().st_size
-    done = command_line.run(thin, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 3, done.stdout + done.stderr
-    assert "its disk is full" in done.stderr
+    completed = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    assert completed.returncode == 3, completed.stdout + completed.stderr
+    assert "its disk is full" in completed.stderr
     with Store.open(str(path)) as store:
         store.check()
         assert store.traces([run]) == []
     assert path.stat().st_size == before
     filler.unlink()
-    done = command_line.run(thin, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert path.stat().st_size < before - MIB
 
 
@@ -123,9 +123,9 @@ def test_a_disk_that_fails_while_it_is_written_gives_no_number(
     subprocess.run(quiet, check=True, capture_output=True)
     with _mounted(tmp_path / "thin", "-o", "loop", str(image)) as thin:
         before = sorted(x.name for x in thin.iterdir())
-        done = _run(tmp_path, thin, "40MiB")
-        assert done.returncode == 1, done.stdout + done.stderr
-        assert str(thin) in done.stdout + done.stderr
+        completed = _run(tmp_path, thin, "40MiB")
+        assert completed.returncode == 1, completed.stdout + completed.stderr
+        assert str(thin) in completed.stdout + completed.stderr
         rows = _rows(tmp_path, "SELECT status, metric, value FROM measurement")
         assert rows == [("failed", None, None)] * 2
         assert sorted(x.name for x in thin.iterdir()) == before

@@ -55,8 +55,8 @@ def other_login(lab: Lab) -> Callable[..., str]:
         entry = lab.entry(name, host.control, f"HostKeyAlias {name}", port=port)
         with lab.config.open("a") as config:
             config.write(entry)
-        with lab.known_hosts.open("a") as known:
-            known.write(f"{name} {host.host_key.with_suffix('.pub').read_text()}")
+        with lab.known_hosts.open("a") as known_hosts:
+            known_hosts.write(f"{name} {host.host_key.with_suffix('.pub').read_text()}")
         return name
 
     return make
@@ -87,7 +87,7 @@ def test_hosts_that_are_ready_have_no_problem_and_all_gets_through(diagnose: Dia
         assert findings.facts["make"].startswith("GNU Make")
         assert findings.clock is not None
         assert abs(findings.clock.seconds) <= findings.clock.error
-    assert [(each.name, each.tcp, each.udp, each.udp_back) for each in diagnosis.links] == [
+    assert [(link.name, link.tcp, link.udp, link.udp_back) for link in diagnosis.links] == [
         ("ab", True, True, True),
         ("ba", True, True, True),
     ]
@@ -105,15 +105,15 @@ def test_nothing_is_left_running_there(diagnose: Diagnose, lab: Lab) -> None:
 def test_unknown_host_key_is_told_and_the_other_host_is_examined(
     diagnose: Diagnose, lab: Lab
 ) -> None:
-    known = lab.known_hosts.read_text().splitlines()
-    lab.known_hosts.write_text(known[0] + "\n")
+    lines = lab.known_hosts.read_text().splitlines()
+    lab.known_hosts.write_text(lines[0] + "\n")
     diagnosis = diagnose()
     a, b = diagnosis.hosts["a"], diagnosis.hosts["b"]
     assert (a.reachable, b.reachable) == (True, False)
-    (said,) = b.problems
-    assert "key" in said
-    assert not said.startswith("b:")
-    assert diagnosis.sentences() == [f"b: {said}"]
+    (problem,) = b.problems
+    assert "key" in problem
+    assert not problem.startswith("b:")
+    assert diagnosis.sentences() == [f"b: {problem}"]
     assert [(link.tcp, link.udp) for link in diagnosis.links] == [(None, None)] * 2
 
 
@@ -136,8 +136,8 @@ def test_a_firewall_against_udp_is_told_with_the_direction(diagnose: Diagnose, l
     ab, ba = diagnosis.links
     assert (ab.tcp, ab.udp, ab.udp_back) == (True, False, None), ab.problems
     assert (ba.tcp, ba.udp, ba.udp_back) == (True, True, False), ba.problems
-    (there,), (back,) = ab.problems, ba.problems
-    assert there.startswith(f"UDP from a to b ({lab.b.address}) doesn't arrive")
+    (forward,), (back,) = ab.problems, ba.problems
+    assert forward.startswith(f"UDP from a to b ({lab.b.address}) doesn't arrive")
     assert back.startswith(f"UDP from a to b ({lab.b.address}) (the way back of what arrived) does")
 
 
@@ -146,9 +146,9 @@ def test_a_way_without_tcp_is_told_with_what_works(diagnose: Diagnose, lab: Lab)
         diagnosis = diagnose(links="links: {ab: {from: a, to: b}}\n")
     (link,) = diagnosis.links
     assert (link.tcp, link.udp) == (False, None)
-    (said,) = link.problems
-    assert said.startswith(f"TCP from a to b ({lab.b.address}) fails: port ")
-    assert said.endswith("(from b to a it fails as well)")
+    (problem,) = link.problems
+    assert problem.startswith(f"TCP from a to b ({lab.b.address}) fails: port ")
+    assert problem.endswith("(from b to a it fails as well)")
 
 
 def test_a_link_without_a_route_is_told(diagnose: Diagnose, lab: Lab) -> None:
@@ -224,8 +224,8 @@ def test_a_host_without_a_compiler_is_told_once_and_its_links_are_not_tried(
     for name in ("sh", "uname", "head", "cat", "grep", "cut", "date", "make"):
         (folder / name).symlink_to(str(shutil.which(name)))
     diagnosis = diagnose(b=other_login(lab.b, 2252, PATH=folder))
-    (said,) = diagnosis.sentences()
-    assert said.startswith("b: there is no C compiler named cc")
+    (sentence,) = diagnosis.sentences()
+    assert sentence.startswith("b: there is no C compiler named cc")
     assert [link.tcp for link in diagnosis.links] == [None, None]
 
 
@@ -247,7 +247,7 @@ def test_mpi_versions_are_held_against_each_other(
     a = other_login(lab.a, 2253, PATH=f"{mpi(tmp_path / 'one', '4.1.4')}:{usual}")
     b = other_login(lab.b, 2254, PATH=f"{mpi(tmp_path / 'two', other)}:{usual}")
     diagnosis = diagnose(a=a, b=b, most=0)
-    assert [each.facts["mpi"] for each in diagnosis.hosts.values()] == [
+    assert [findings.facts["mpi"] for findings in diagnosis.hosts.values()] == [
         "Open MPI 4.1.4",
         f"Open MPI {other}",
     ]
@@ -270,8 +270,8 @@ def test_an_mpi_that_is_there_is_tried_and_has_to_be_in_one_place(
         f"mpi: {{prefix: {folder.parent}}}\n"
         "tests: [{name: t, engine: mpi, set: {mode: barrier, duration: 1s}}]\n"
     )
-    (said,) = diagnose(plan=plan).sentences()
-    assert said.startswith("a job starts one program on all its hosts, but rail-mpi is ")
+    (sentence,) = diagnose(plan=plan).sentences()
+    assert sentence.startswith("a job starts one program on all its hosts, but rail-mpi is ")
     a, b = (
         other_login(host, port, XDG_CACHE_HOME=lab.a.home / ".cache")
         for host, port in ((lab.a, 2255), (lab.b, 2256))

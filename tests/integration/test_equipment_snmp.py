@@ -63,8 +63,8 @@ def lab(
     }
     os.environ.update(keys)
     try:
-        with snmplab.lab(tmp_path_factory.mktemp("snmp")) as made:
-            yield made
+        with snmplab.lab(tmp_path_factory.mktemp("snmp")) as snmp_lab:
+            yield snmp_lab
     finally:
         for name in keys:
             del os.environ[name]
@@ -97,7 +97,7 @@ def test_a_runs_report_places_a_loss_in_the_switch_between_its_ports(
     database = tmp_path / "r.db"
     lab.narrow("100mbit")
     try:
-        done = command_line.run(
+        completed = command_line.run(
             [*command_line.COMMAND, "run", "--db", database, tmp_path / "p.yaml"],
             capture_output=True,
             text=True,
@@ -105,20 +105,20 @@ def test_a_runs_report_places_a_loss_in_the_switch_between_its_ports(
         )
     finally:
         lab.widen()
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     with Store.open(str(database)) as store:
         (run,) = store.runs()
         stored = store.ports(run.id)
-        logs = [each.log for each in store.logs(run.id)]
+        logs = [entry.log for entry in store.logs(run.id)]
     with contextlib.closing(sqlite3.connect(database)) as connection:
         metrics = dict(connection.execute("SELECT metric, value FROM measurement"))
     lost = round(metrics["lost_packets"])
     assert 100 < lost < _COUNT
-    (loss,) = path_losses(stored[0].case, logs, [each.port for each in stored], metrics)
+    (loss,) = path_losses(stored[0].case, logs, [row.port for row in stored], metrics)
     assert loss.sentences == (
         f"{lost:,} of 5,000 packets vanished between switch:port1 (in) and switch:port2 (out).",
     ), loss
-    assert [each.note for each in loss.stations] == [""] * len(loss.stations)
+    assert [station.note for station in loss.stations] == [""] * len(loss.stations)
 
 
 @pytest.mark.parametrize("snmp", [_V2C, _V3], ids=["2c", "3"])
@@ -142,30 +142,30 @@ def test_ports_count_what_passes_them(lab: snmplab.Lab, snmp: Mapping[str, objec
 
 
 def test_a_device_that_can_not_be_asked_says_why(lab: snmplab.Lab) -> None:
-    here = f"equipment 'switch' ({lab.address}, UDP port 161)"
+    agent = f"equipment 'switch' ({lab.address}, UDP port 161)"
     without = "(measured without its counts)"
-    (said,) = idle(lab, {**_V2C, "community": "privy"})
-    assert said.startswith(f"{here} doesn't answer SNMP: check the address")
-    assert "community" in said
-    (said,) = idle(lab, _V2C, port=16_199)
-    assert said.startswith(f"equipment 'switch' ({lab.address}, UDP port 16199) doesn't answer")
-    (said,) = idle(lab, {**_V3, "user": "nobody"})
-    assert said == (
-        f"{here} refuses to answer by SNMP: it knows no such user: mend 'user', or add that there "
+    (problem,) = idle(lab, {**_V2C, "community": "privy"})
+    assert problem.startswith(f"{agent} doesn't answer SNMP: check the address")
+    assert "community" in problem
+    (problem,) = idle(lab, _V2C, port=16_199)
+    assert problem.startswith(f"equipment 'switch' ({lab.address}, UDP port 16199) doesn't answer")
+    (problem,) = idle(lab, {**_V3, "user": "nobody"})
+    assert problem == (
+        f"{agent} refuses to answer by SNMP: it knows no such user: mend 'user', or add that there "
         f"{without}"
     )
-    (said,) = idle(lab, {**_V3, "authentication_key": {"env": "RAILGAUGE_TEST_WRONG"}})
-    assert said == (
-        f"{here} refuses to answer by SNMP: the authentication key is wrong, or its kind is: mend "
+    (problem,) = idle(lab, {**_V3, "authentication_key": {"env": "RAILGAUGE_TEST_WRONG"}})
+    assert problem == (
+        f"{agent} refuses to answer by SNMP: the authentication key is wrong, or its kind is: mend "
         f"it {without}"
     )
-    (said,) = idle(lab, {**_V3, "privacy_key": {"env": "RAILGAUGE_TEST_WRONG"}})
-    assert said.startswith(f"{here} doesn't answer SNMP")
-    assert "the user and keys" in said
-    (said,) = idle(lab, {"version": 3, "user": snmplab.USER})
-    assert said.startswith(f"{here} refuses to show its interfaces")
-    (said,) = idle(lab, _V2C, address="no.such.host.invalid")
-    assert "can't be found" in said
+    (problem,) = idle(lab, {**_V3, "privacy_key": {"env": "RAILGAUGE_TEST_WRONG"}})
+    assert problem.startswith(f"{agent} doesn't answer SNMP")
+    assert "the user and keys" in problem
+    (problem,) = idle(lab, {"version": 3, "user": snmplab.USER})
+    assert problem.startswith(f"{agent} refuses to show its interfaces")
+    (problem,) = idle(lab, _V2C, address="no.such.host.invalid")
+    assert "can't be found" in problem
 
 
 def test_an_unknown_port_is_told_and_the_others_are_read(lab: snmplab.Lab) -> None:
@@ -189,11 +189,11 @@ def test_a_device_that_falls_silent_or_begins_anew_has_no_counts(lab: snmplab.La
     asking.before()
     lab.stop_agent()
     try:
-        ports, (said,) = asking.after()
+        ports, (problem,) = asking.after()
     finally:
         lab.start_agent()
     assert [port.counts for port in ports] == [{}, {}]
-    assert "doesn't answer SNMP" in said
+    assert "doesn't answer SNMP" in problem
     asking = counters(lab, _V2C)
     asking.before(idle=_LONG_AGO)
     assert asking.after() == (

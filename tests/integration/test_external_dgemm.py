@@ -27,13 +27,13 @@ tests:
 def test_a_plan_measures_a_matrix_product_beside_our_own_operations(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # the python3 that has numpy
-    done = command_line.run(
+    completed = command_line.run(
         [*command_line.COMMAND, "run", "--db", tmp_path / "db.sqlite", tmp_path / "plan.yaml"],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": path},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     with sqlite3.connect(tmp_path / "db.sqlite") as connection:
         rows = connection.execute(
             "SELECT test, json_extract(parameters, '$.precision'), value, unit FROM measurement"

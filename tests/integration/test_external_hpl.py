@@ -90,7 +90,7 @@ tests:
     engine: hpl
     groups: [all]
     replications: 2
-    set: {{n: {n}, nb: 32, p: 2, q: 2, ranks_per_host: {each}, threads: 3}}
+    set: {{n: {n}, nb: 32, p: 2, q: 2, ranks_per_host: {ranks_per_host}, threads: 3}}
 """
 
 
@@ -100,14 +100,14 @@ def box(
 ) -> Iterator[Box]:
     require(os.geteuid() == 0 and shutil.which("ip"), "network namespaces need root and iproute2")
     require(shutil.which("mpicc"), "Open MPI (libopenmpi-dev)")
-    made = Box(new_name(), tmp_path_factory.mktemp("box"))
-    made.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
+    testbed = Box(new_name(), tmp_path_factory.mktemp("box"))
+    testbed.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
     try:
-        made.up()
-        yield made
+        testbed.up()
+        yield testbed
     finally:
-        made.down()
-        assert traces(made.name) == []
+        testbed.down()
+        assert traces(testbed.name) == []
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +139,10 @@ def select(folder: Path, query: str) -> list[tuple[object, ...]]:
 def test_hpl_runs_on_the_ranks_of_two_hosts_and_its_line_is_read(
     box: Box, tmp_path: Path, path_with_xhpl: str
 ) -> None:
-    done = run(box, tmp_path, path_with_xhpl, PLAN.format(hosts=box.hosts_file, n=300, each=2))
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = run(
+        box, tmp_path, path_with_xhpl, PLAN.format(hosts=box.hosts_file, n=300, ranks_per_host=2)
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     values = "SELECT value FROM measurement WHERE metric = '{}'"
     operations = 2 / 3 * 300**3 + 3 / 2 * 300**2
     rates = select(tmp_path, values.format("operation_rate"))
@@ -150,7 +152,7 @@ def test_hpl_runs_on_the_ranks_of_two_hosts_and_its_line_is_read(
 
 
 @pytest.mark.parametrize(
-    ("n", "each", "words"),
+    ("n", "ranks_per_host", "words"),
     [
         (300, 1, "Need at least 4 processes for these tests"),
         (13, 2, "FAILED"),
@@ -158,9 +160,14 @@ def test_hpl_runs_on_the_ranks_of_two_hosts_and_its_line_is_read(
     ids=["too few ranks", "a wrong residual"],
 )
 def test_hpl_that_did_not_compute_what_was_asked_is_a_failure_with_its_cause(
-    box: Box, tmp_path: Path, path_with_xhpl: str, n: int, each: int, words: str
+    box: Box, tmp_path: Path, path_with_xhpl: str, n: int, ranks_per_host: int, words: str
 ) -> None:
-    done = run(box, tmp_path, path_with_xhpl, PLAN.format(hosts=box.hosts_file, n=n, each=each))
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert words in done.stderr
+    completed = run(
+        box,
+        tmp_path,
+        path_with_xhpl,
+        PLAN.format(hosts=box.hosts_file, n=n, ranks_per_host=ranks_per_host),
+    )
+    assert completed.returncode == 1, completed.stdout + completed.stderr
+    assert words in completed.stderr
     assert select(tmp_path, "SELECT DISTINCT status FROM measurement") == [("failed",)]

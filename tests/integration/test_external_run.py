@@ -119,13 +119,13 @@ def box(
 ) -> Iterator[Box]:
     """Two hosts on one switch."""
     require(os.geteuid() == 0 and shutil.which("ip"), "network namespaces need root and iproute2")
-    one = Box(new_name(), tmp_path_factory.mktemp("box"))
-    one.write(TESTBED)
+    testbed = Box(new_name(), tmp_path_factory.mktemp("box"))
+    testbed.write(TESTBED)
     try:
-        one.up()
-        yield one
+        testbed.up()
+        yield testbed
     finally:
-        one.down()
+        testbed.down()
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
 def write_plan(box: Box, folder: Path, engines: dict[str, str], *tests: dict[str, Any]) -> None:
     for name, text in engines.items():
         (folder / name).write_text(text)
-    lines = "".join(f"  - {json.dumps(each)}\n" for each in tests)
+    lines = "".join(f"  - {json.dumps(definition)}\n" for definition in tests)
     text = PLAN.format(hosts=box.hosts_file, engines=", ".join(engines), tests=lines)
     (folder / "plan.yaml").write_text(text)
 
@@ -187,17 +187,17 @@ def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 def running_in(box: Box) -> list[str]:
     """The programs that run in the testbed's hosts."""
-    found = []
+    names = []
     for host in ("n1", "n2"):
         pids = subprocess.run(
             ["ip", "netns", "pids", box.namespace(host)], capture_output=True, text=True, check=True
         ).stdout.split()
         for pid in pids:
             try:
-                found.append(Path(f"/proc/{pid}/comm").read_text().strip())
+                names.append(Path(f"/proc/{pid}/comm").read_text().strip())
             except OSError:
                 continue
-    return [name for name in found if name not in ("rail-wire",)]
+    return [name for name in names if name not in ("rail-wire",)]
 
 
 LINK = "n1→n2"
@@ -218,8 +218,8 @@ def test_a_pair_measures_a_link_with_a_fresh_server_each_time(box: Box, folder: 
         },
     )
     before = running_in(box)
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     arrived = select(
         folder,
         "SELECT json_extract(parameters, '$.bytes'), value, client_host, server_host "
@@ -281,19 +281,19 @@ def test_what_lacks_its_program_is_skipped_until_it_is_there(box: Box, folder: P
         },
     )
     reason = f"{tool} isn't on n1, n2"
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 measured" in done.stdout
-    assert f"1 case skipped: {reason}" in done.stdout
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "2 measured" in completed.stdout
+    assert f"1 case skipped: {reason}" in completed.stdout
     skipped = "SELECT skipped FROM run_case WHERE skipped IS NOT NULL"
     assert select(folder, skipped) == [(reason,)]
     assert railgauge(folder, "resume", "1").returncode == 0
     assert select(folder, skipped) == [(reason,)]
     tool.write_text("#!/bin/sh\n")
     tool.chmod(0o755)
-    done = railgauge(folder, "resume", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "skipped" not in done.stdout
+    completed = railgauge(folder, "resume", "1")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert "skipped" not in completed.stdout
     assert select(folder, skipped) == []
     assert select(folder, "SELECT count(*) FROM measurement WHERE metric = 'arrived'") == [(4,)]
 
@@ -304,13 +304,13 @@ def test_what_a_host_does_not_fulfil_is_skipped_until_it_does(box: Box, folder: 
     test = {"name": "t", "engine": "pair", "links": [LINK], "replications": 1}
     write_plan(box, folder, {"pair.yaml": PAIR + requires}, test)
     reason = "what pair requires fails (no flag) on n1, n2"
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"1 case skipped: {reason}" in done.stdout
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    assert f"1 case skipped: {reason}" in completed.stdout
     assert select(folder, "SELECT skipped FROM run_case") == [(reason,)]
     flag.touch()
-    done = railgauge(folder, "resume", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = railgauge(folder, "resume", "1")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert select(folder, "SELECT skipped FROM run_case") == [(None,)]
     assert select(folder, "SELECT count(*) FROM measurement WHERE metric = 'arrived'") == [(1,)]
 
@@ -341,8 +341,8 @@ def test_iperf3_measures_what_the_link_carries(
     write_plan(box, folder, {}, {**test, "set": {"duration": "1s"}})
 
     def measure() -> list[float]:
-        done = railgauge(folder, "run", "plan.yaml")
-        assert done.returncode == 0, done.stdout + done.stderr
+        completed = railgauge(folder, "run", "plan.yaml")
+        assert completed.returncode == 0, completed.stdout + completed.stderr
         last = "metric = 'throughput' AND run = (SELECT max(id) FROM run)"
         rates = [rate for (rate,) in select(folder, f"SELECT value FROM measurement WHERE {last}")]
         assert len(rates) == 2
@@ -364,7 +364,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, s
 
 
 @pytest.mark.parametrize(
-    ("place", "each", "where", "count"),
+    ("place", "ranks_per_host", "where", "count"),
     [
         ("links", 1, {"links": [LINK]}, 2),
         ("groups", 2, {}, 4),
@@ -372,7 +372,13 @@ def ranks(tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, s
     ],
 )
 def test_an_mpi_program_runs_a_rank_or_more_on_each_host(
-    box: Box, folder: Path, ranks: Path, place: str, each: int, where: dict[str, Any], count: int
+    box: Box,
+    folder: Path,
+    ranks: Path,
+    place: str,
+    ranks_per_host: int,
+    where: dict[str, Any],
+    count: int,
 ) -> None:
     write_plan(
         box,
@@ -382,13 +388,13 @@ def test_an_mpi_program_runs_a_rank_or_more_on_each_host(
             "name": "r",
             "engine": "ranks",
             "replications": 2,
-            "set": {"program": str(ranks), "ranks_per_host": each},
+            "set": {"program": str(ranks), "ranks_per_host": ranks_per_host},
             "system_log": {"interval": "100ms"},
             **where,
         },
     )
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     values = "SELECT value FROM measurement WHERE metric = '{}'"
     assert select(folder, values.format("ranks")) == [(count,)] * 2
     assert select(folder, values.format("sum")) == [(17 * count,)] * 2

@@ -46,19 +46,19 @@ def test_files_and_arguments_arrive_over_ssh_as_they_are(tmp_path: Path, lab: La
         ],
     }
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
-    done = command_line.run(
+    completed = command_line.run(
         [*command_line.COMMAND, "run", "plan.yaml"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=200,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     with sqlite3.connect(tmp_path / "railgauge.db") as connection:
-        found = dict(connection.execute("SELECT metric, value FROM measurement").fetchall())
+        metrics = dict(connection.execute("SELECT metric, value FROM measurement").fetchall())
     expected = {
         "short": len(AWKWARD.replace("{{", "{").replace("}}", "}").encode()),
         "long": len(long),
         "text": len(TEXT),
     }
-    assert {name: found[name] for name in expected} == expected
+    assert {name: metrics[name] for name in expected} == expected

@@ -18,28 +18,28 @@ def node(two_hosts: Lab) -> Iterator[SshTransport]:
     transport.close()
 
 
-def interface(host: LabHost, found: dict[str, str]) -> str:
+def interface(host: LabHost, host_facts: dict[str, str]) -> str:
     """Return the interface towards `host`."""
-    return found[f"route.{host.address}"].partition(",")[0]
+    return host_facts[f"route.{host.address}"].partition(",")[0]
 
 
 def test_the_interface_towards_a_peer_is_told_of_and_how_it_is_set(
     node: SshTransport, two_hosts: Lab
 ) -> None:
     a, b = two_hosts.a, two_hosts.b
-    found = facts.gather(node, [b.address, b.address6])
-    name = interface(b, found)
-    assert found[f"route.{b.address}"] == f"{name}, source {a.address}, mtu 1500"
-    assert found[f"route.{b.address6}"].startswith(f"{name}, source {a.address6}")
-    assert found["peer_interfaces"] == name
-    assert found[f"nic.{name}.mtu"] == "1500"
-    assert found[f"nic.{name}.state"] == "up"
+    host_facts = facts.gather(node, [b.address, b.address6])
+    name = interface(b, host_facts)
+    assert host_facts[f"route.{b.address}"] == f"{name}, source {a.address}, mtu 1500"
+    assert host_facts[f"route.{b.address6}"].startswith(f"{name}, source {a.address6}")
+    assert host_facts["peer_interfaces"] == name
+    assert host_facts[f"nic.{name}.mtu"] == "1500"
+    assert host_facts[f"nic.{name}.state"] == "up"
 
 
 def test_what_has_no_way_there_is_left_out(node: SshTransport) -> None:
-    found = facts.gather(node, ["203.0.113.7", "no-such-host.invalid", "fe80::1%nowhere"])
-    assert not [fact for fact in found if fact.startswith("route.")]
-    assert found["kernel"].startswith("Linux version")
+    host_facts = facts.gather(node, ["203.0.113.7", "no-such-host.invalid", "fe80::1%nowhere"])
+    assert not [fact for fact in host_facts if fact.startswith("route.")]
+    assert host_facts["kernel"].startswith("Linux version")
 
 
 def test_hosts_on_one_machine_have_one_boot_id(two_hosts: Lab, node: SshTransport) -> None:

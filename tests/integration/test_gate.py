@@ -65,33 +65,33 @@ class Lanes:
     """A plan of three cases whose figures are those that we write."""
 
     folder: Path
-    kept: Path
+    template: Path
 
     def measured_once(self) -> None:
         """Make the plan's first run the baseline, as `gate --set-missing` did for the first test.
 
         Who changes plan or levels before has it measured.
         """
-        if self.kept.exists():
-            shutil.copytree(self.kept, self.folder, dirs_exist_ok=True)
+        if self.template.exists():
+            shutil.copytree(self.template, self.folder, dirs_exist_ok=True)
             return
         self.gate("--set-missing")
-        shutil.copytree(self.folder, self.kept)
+        shutil.copytree(self.folder, self.template)
 
     def level(self, lane: int, rate: float, name: str = "lane") -> None:
         (self.folder / f"{name}-{lane}").write_text(f"{rate:.0f}\n")
 
     def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
         """Run railgauge; return what it prints."""
-        done = command_line.run(
+        completed = command_line.run(
             [*command_line.COMMAND, *arguments, "--db", str(self.folder / "railgauge.db")],
             capture_output=True,
             text=True,
             timeout=300,
             env={**os.environ, **environment},
         )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout if code < 2 else done.stderr
+        assert completed.returncode == code, completed.stdout + completed.stderr
+        return completed.stdout if code < 2 else completed.stderr
 
     def gate(self, *arguments: str, code: int = 0, **environment: str) -> str:
         plan = str(self.folder / "plan.yaml")
@@ -105,9 +105,9 @@ class Lanes:
         self.run("baseline", "set", "lanes", "1", "2", "3", "--replace")
 
     def runs(self) -> list[dict[str, Any]]:
-        found = json.loads(self.run("list", "--json"))
-        assert isinstance(found, list)
-        return found
+        runs = json.loads(self.run("list", "--json"))
+        assert isinstance(runs, list)
+        return runs
 
 
 @pytest.fixture(scope="module")
@@ -124,15 +124,15 @@ def lanes(place: Path) -> Lanes:
     (folder / "figure.yaml").write_text(_ENGINE.format(folder=folder))
     (folder / "figure.sh").write_text(_SCRIPT)
     (folder / "plan.yaml").write_text(_PLAN)
-    found = Lanes(folder, place / "kept")
+    workspace = Lanes(folder, place / "kept")
     for lane in (1, 2, 3):
-        found.level(lane, 1e9)
-    return found
+        workspace.level(lane, 1e9)
+    return workspace
 
 
 def test_without_a_baseline_it_measures_nothing_and_says_how_to_get_one(lanes: Lanes) -> None:
-    said = lanes.gate(code=2)
-    assert "say --set-missing" in said
+    output = lanes.gate(code=2)
+    assert "say --set-missing" in output
     assert not (lanes.folder / "count-1").exists()
     assert "run 1 is baseline lanes now" in lanes.gate("--set-missing")
     assert "nothing could be shown to be slower" in lanes.gate("--set-missing").splitlines()[0]
@@ -144,7 +144,7 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
     files = {kind: lanes.folder / f"verdict.{kind}" for kind in ("xml", "md")}
     summary = lanes.folder / "summary.md"
     summary.write_text("# before\n")
-    said = lanes.gate(
+    output = lanes.gate(
         *("--junit", str(files["xml"]), "--markdown", str(files["md"]), "--github"),
         *(
             "--notify",
@@ -153,7 +153,7 @@ def test_a_slower_case_is_measured_once_more_and_fails_the_gate(lanes: Lanes) ->
         code=1,
         GITHUB_STEP_SUMMARY=str(summary),
     )
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert lines[0] == "lanes: 1 of 3 cases slower (baseline lanes (runs 1, 2, 3) → runs 4 and 5)"
     assert lines[1].startswith(
         "slower: figure: here · lane 2: throughput 1.000 Gbit/s → 0.9600 Gbit/s"
@@ -205,9 +205,9 @@ def test_what_was_slow_for_once_does_not_fail_the_gate(lanes: Lanes) -> None:
     # Its first ten figures are the baseline's, the next ten the run's, then it is well again.
     lanes.level(3, 0.9e9)
     lanes.level(3, 1e9, "then")
-    said = lanes.gate()
-    assert "nothing could be shown to be slower" in said.splitlines()[0]
-    assert "not confirmed: figure: here · lane 3" in said
+    output = lanes.gate()
+    assert "nothing could be shown to be slower" in output.splitlines()[0]
+    assert "not confirmed: figure: here · lane 3" in output
     lanes.level(3, 0.9e9, "then")
     assert "slower" in lanes.gate("--no-confirm", code=1).splitlines()[0]
     assert [run["cases"] for run in lanes.runs()] == [3, 3, 1, 3]
@@ -217,10 +217,10 @@ def test_what_failed_is_told_and_the_rest_compared(lanes: Lanes) -> None:
     lanes.measured_once()
     (lanes.folder / "lane-1").unlink()
     lanes.level(2, 0.9e9)
-    found = json.loads(lanes.gate("--json", code=1))
-    assert found["problems"] == ["10 replications failed: railgauge show 2"]
-    verdicts = {each["parameters"]["lane"]: each for each in found["results"]}
-    assert {lane: each["verdict"] for lane, each in verdicts.items()} == {
+    report = json.loads(lanes.gate("--json", code=1))
+    assert report["problems"] == ["10 replications failed: railgauge show 2"]
+    verdicts = {result["parameters"]["lane"]: result for result in report["results"]}
+    assert {lane: result["verdict"] for lane, result in verdicts.items()} == {
         1: "not enough data",
         2: "slower",
         3: "not enough data",
@@ -241,8 +241,8 @@ def test_the_plan_that_was_read_is_judged_whatever_its_files_say_by_then(
     (lanes.folder / "hook-2-19").write_text(
         f"cd {lanes.folder}; cp changed plan.yaml; cp changed figure.yaml; {commit} -a"
     )
-    found = json.loads(lanes.gate("--json", code=1))
-    assert (found["counts"], found["problems"]) == ({"slower": 1, "not enough data": 2}, [])
+    report = json.loads(lanes.gate("--json", code=1))
+    assert (report["counts"], report["problems"]) == ({"slower": 1, "not enough data": 2}, [])
     assert [run["asked"] for run in lanes.runs()] == [30, 30, 10]
     with contextlib.closing(sqlite3.connect(lanes.folder / "railgauge.db")) as stored:
         plans = stored.execute(
@@ -270,16 +270,16 @@ def test_a_gate_reads_its_plan_and_opens_its_database_once(lanes: Lanes) -> None
     lanes.measured_once()
     lanes.level(2, 0.9e9)
     plan, database = str(lanes.folder / "plan.yaml"), str(lanes.folder / "railgauge.db")
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", _COUNTING, "gate", plan, "--db", database],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 1, done.stderr
-    assert "→ runs 2 and 3)" in done.stdout
+    assert completed.returncode == 1, completed.stderr
+    assert "→ runs 2 and 3)" in completed.stdout
     # To read a file once is to open it twice: first to see whether it can be read.
-    assert done.stderr.splitlines()[-1] == "2 1"
+    assert completed.stderr.splitlines()[-1] == "2 1"
 
 
 def test_the_first_run_decides_where_nothing_can_be_measured_once_more(lanes: Lanes) -> None:
@@ -288,9 +288,9 @@ def test_the_first_run_decides_where_nothing_can_be_measured_once_more(lanes: La
     lanes.gate("--set-missing", XDG_CACHE_HOME=str(cache))
     lanes.level(2, 0.9e9)
     (lanes.folder / "hook-3-19").write_text(f"mv {cache} {cache}.away; touch {cache}")
-    found = json.loads(lanes.gate("--json", code=1, XDG_CACHE_HOME=str(cache)))
-    assert found["counts"] == {"slower": 1, "not enough data": 2}
-    (problem,) = found["problems"]
+    report = json.loads(lanes.gate("--json", code=1, XDG_CACHE_HOME=str(cache)))
+    assert report["counts"] == {"slower": 1, "not enough data": 2}
+    (problem,) = report["problems"]
     assert problem.startswith("what looked slower could not be measured once more: ")
 
 
@@ -299,18 +299,18 @@ def test_what_failed_when_measured_once_more_is_counted(lanes: Lanes) -> None:
     lanes.level(2, 0.9e9)
     # There is no figure to read in a folder.
     (lanes.folder / "then-2").mkdir()
-    found = json.loads(lanes.gate("--json", code=1))
-    assert found["problems"] == ["10 confirming replications failed: railgauge show 3"]
-    slower = found["results"][0]
+    report = json.loads(lanes.gate("--json", code=1))
+    assert report["problems"] == ["10 confirming replications failed: railgauge show 3"]
+    slower = report["results"][0]
     assert (slower["verdict"], slower["parameters"]["lane"]) == ("slower", 2)
     assert [side["failed"] for side in slower["sides"]] == [0, 10]
 
 
 def test_the_first_gate_has_every_form_of_a_verdict(lanes: Lanes) -> None:
     junit = lanes.folder / "verdict.xml"
-    found = json.loads(lanes.gate("--set-missing", "--json", "--junit", str(junit)))
-    assert (found["passed"], found["notes"]) == (True, ["run 1 is baseline lanes now"])
-    assert found["sides"][0] == {"title": "no baseline", "runs": []}
+    report = json.loads(lanes.gate("--set-missing", "--json", "--junit", str(junit)))
+    assert (report["passed"], report["notes"]) == (True, ["run 1 is baseline lanes now"])
+    assert report["sides"][0] == {"title": "no baseline", "runs": []}
     assert ElementTree.parse(junit).getroot().get("tests") == "0"
 
 
@@ -334,7 +334,7 @@ def test_a_verdict_that_cannot_be_printed_is_told_the_others(
     arguments = ["--db", str(lanes.folder / "railgauge.db"), "--junit", str(junit)]
     command = [*command_line.COMMAND, "gate", str(lanes.folder / "plan.yaml"), *arguments]
     output = opened()
-    done = command_line.run(
+    completed = command_line.run(
         [*command, "--notify", f"cp /dev/stdin {note}"],
         stdout=output,
         stderr=subprocess.PIPE,
@@ -342,8 +342,8 @@ def test_a_verdict_that_cannot_be_printed_is_told_the_others(
         timeout=300,
     )
     os.close(output)
-    assert done.returncode == code, done.stderr
-    assert ("can't be printed: No space left" in done.stderr) == (code == 3)
+    assert completed.returncode == code, completed.stderr
+    assert ("can't be printed: No space left" in completed.stderr) == (code == 3)
     assert "1 of 3 cases slower" in note.read_text()
     assert ElementTree.parse(junit).getroot().get("failures") == "1"
 
@@ -359,9 +359,9 @@ def test_a_baseline_that_shares_no_case_with_the_plan_is_no_pass(lanes: Lanes) -
     plan = lanes.folder / "plan.yaml"
     plan.write_text(plan.read_text().replace("[1, 2, 3]", "[4]"))
     lanes.level(4, 1e9)
-    said = lanes.gate(code=1)
-    assert "nothing could be compared: no case was measured in baseline lanes (run 1) too" in said
-    assert "3 cases only before:" in said
+    output = lanes.gate(code=1)
+    assert "nothing could be compared: no case was measured in baseline lanes (run 1) too" in output
+    assert "3 cases only before:" in output
 
 
 def test_too_few_replications_to_find_anything_are_no_pass(lanes: Lanes) -> None:
@@ -389,13 +389,13 @@ def test_a_confirming_run_that_was_stopped_goes_on_with_its_cases_alone(lanes: L
 
 def test_the_baseline_may_be_any_run_commit_or_day(lanes: Lanes) -> None:
     lanes.measured_once()
-    said = lanes.gate("--baseline", "latest")
-    assert "(run 1 (the latest) → run 2)" in said.splitlines()[0]
+    output = lanes.gate("--baseline", "latest")
+    assert "(run 1 (the latest) → run 2)" in output.splitlines()[0]
     assert "is no baseline" in lanes.gate("--baseline", "other", code=2)
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "message"),
     [
         ("/no/such/program", "can't be started: No such file or directory"),
         ("sh -c 'echo no mail here; exit 7'", "ended with 7: no mail here"),
@@ -404,20 +404,20 @@ def test_the_baseline_may_be_any_run_commit_or_day(lanes: Lanes) -> None:
     ],
 )
 def test_what_goes_wrong_with_the_notification_is_told_and_changes_nothing(
-    lanes: Lanes, command: str, told: str
+    lanes: Lanes, command: str, message: str
 ) -> None:
     plan = str(lanes.folder / "plan.yaml")
     database = str(lanes.folder / "railgauge.db")
     started = [*command_line.COMMAND, "gate", plan, "--db", database]
-    done = command_line.run(
+    completed = command_line.run(
         [*started, "--set-missing", "--notify", command],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert done.returncode == 0, done.stderr
-    said = [line for line in done.stderr.splitlines() if "--notify" in line]
-    assert said == ([f"railgauge: --notify {command.split()[0]}: {told}"] if told else [])
+    assert completed.returncode == 0, completed.stderr
+    lines = [line for line in completed.stderr.splitlines() if "--notify" in line]
+    assert lines == ([f"railgauge: --notify {command.split()[0]}: {message}"] if message else [])
 
 
 def test_a_gate_that_could_not_run_notifies_too(lanes: Lanes) -> None:
@@ -433,18 +433,18 @@ def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:
     os.mkfifo(waits)
     plan, database = str(lanes.folder / "plan.yaml"), str(lanes.folder / "railgauge.db")
     command = [*command_line.COMMAND, "gate", plan, "--db", database]
-    told = f"sh -c '(cat; echo $RAILGAUGE_EXIT) >{note}'"
+    notify = f"sh -c '(cat; echo $RAILGAUGE_EXIT) >{note}'"
     process = command_line.Popen(
-        [*command, "--notify", told],
+        [*command, "--notify", notify],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stderr is not None
-    said = next((line for line in process.stderr if line.startswith("run 2: 30")), "")
+    stderr = next((line for line in process.stderr if line.startswith("run 2: 30")), "")
     process.send_signal(signal.SIGTERM)
-    said += process.communicate(timeout=120)[1]
-    assert process.returncode == 130, said
+    stderr += process.communicate(timeout=120)[1]
+    assert process.returncode == 130, stderr
     assert re.fullmatch(r".*: no verdict: stopped.*\n130\n", note.read_text(), re.DOTALL)
 
 
@@ -467,10 +467,10 @@ def test_a_gate_that_is_stopped_when_all_is_measured_measures_nothing_again(lane
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=60)
         assert stored.execute(count).fetchone() == (60,)
-    assert process.returncode == 130, said
-    assert "stopped" in said
+    assert process.returncode == 130, stderr
+    assert "stopped" in stderr
     assert (
         sorted((run["state"], run["asked"]) for run in lanes.runs())[:2] == [("complete", 30)] * 2
     )
@@ -497,7 +497,7 @@ tests:
 
 def _slower_links(box: Box, plan: Path, database: Path) -> list[str]:
     """Return the links whose throughput is called slower when one of them is shaped down."""
-    found = ""
+    output = ""
     measure = ("run", str(plan))
     baseline = ("baseline", "set", "box", "1", "2", "3")
     gate = ("gate", str(plan), "--json")
@@ -508,14 +508,14 @@ def _slower_links(box: Box, plan: Path, database: Path) -> list[str]:
         box.write(_LINKS.format(rate=rate))
         box.up()
         for step in steps:
-            done = box.run(*step, "--db", str(database))
-            assert done.returncode in (0, 1), done.stdout + done.stderr
-            found = done.stdout
+            completed = box.run(*step, "--db", str(database))
+            assert completed.returncode in (0, 1), completed.stdout + completed.stderr
+            output = completed.stdout
         assert box.down().returncode == 0
     return sorted(
-        each["link"]
-        for each in json.loads(found)["results"]
-        if each["verdict"] == "slower" and each["metric"] == "throughput"
+        result["link"]
+        for result in json.loads(output)["results"]
+        if result["verdict"] == "slower" and result["metric"] == "throughput"
     )
 
 
@@ -531,4 +531,4 @@ def test_a_link_shaped_from_1000_to_970_mbit_is_found_and_named(
         return _slower_links(box, plan, box.folder / f"{next(numbers)}.db")
 
     # Where others take the CPU for long, a link doesn't reach its rate.
-    paced(measure, lambda found: found == ["a→b", "b→a"])
+    paced(measure, lambda links: links == ["a→b", "b→a"])

@@ -27,7 +27,7 @@ def plan(path: Path, hosts: str, link: str, *, count: int = 3, duration: str = "
     return path
 
 
-def here(path: Path, **options: object) -> Path:
+def local_plan(path: Path, **options: object) -> Path:
     host = "  here: {address: 127.0.0.1, transport: local}"
     return plan(path, host, "{from: here, to: here}", **options)  # type: ignore[arg-type]
 
@@ -35,8 +35,8 @@ def here(path: Path, **options: object) -> Path:
 def by_ssh(lab: Lab, path: Path, first: str = "a", second: str = "b", **options: object) -> Path:
     """Both hosts of the lab, the link from the first to the second."""
     hosts = "\n".join(
-        f"  {each.name}: {{address: {each.address}, ssh: host-{each.name}}}"
-        for each in (lab.a, lab.b)
+        f"  {host.name}: {{address: {host.address}, ssh: host-{host.name}}}"
+        for host in (lab.a, lab.b)
     )
     return plan(path, hosts, f"{{from: {first}, to: {second}}}", **options)  # type: ignore[arg-type]
 
@@ -44,8 +44,8 @@ def by_ssh(lab: Lab, path: Path, first: str = "a", second: str = "b", **options:
 def by_netns(lab: Lab, path: Path, **options: object) -> Path:
     """The same hosts, reached without ssh and under other names."""
     hosts = "\n".join(
-        f"  n{each.name}: {{address: {each.address}, netns: {each.namespace}}}"
-        for each in (lab.a, lab.b)
+        f"  n{host.name}: {{address: {host.address}, netns: {host.namespace}}}"
+        for host in (lab.a, lab.b)
     )
     return plan(path, hosts, "{from: na, to: nb}", **options)  # type: ignore[arg-type]
 
@@ -125,8 +125,8 @@ LONG = {"count": 400, "duration": "0.3s"}
 
 
 def test_the_second_run_is_refused_with_who_has_the_machine(runs: Runs, tmp_path: Path) -> None:
-    runs.measuring(here(tmp_path / "first.yaml", **LONG))
-    status, output = runs.call(here(tmp_path / "second.yaml"))
+    runs.measuring(local_plan(tmp_path / "first.yaml", **LONG))
+    status, output = runs.call(local_plan(tmp_path / "second.yaml"))
     assert status == 3
     assert "here is held since 20" in output
     assert "run 1, plan first, by " in output
@@ -135,8 +135,8 @@ def test_the_second_run_is_refused_with_who_has_the_machine(runs: Runs, tmp_path
 
 
 def test_a_run_that_waits_begins_when_the_other_has_ended(runs: Runs, tmp_path: Path) -> None:
-    first = here(tmp_path / "first.yaml", count=60, duration="0.3s")
-    second = here(tmp_path / "second.yaml")
+    first = local_plan(tmp_path / "first.yaml", count=60, duration="0.3s")
+    second = local_plan(tmp_path / "second.yaml")
     going = runs.measuring(first)
     status, output = runs.call(second, "--wait", "2min")
     assert status == 0, output
@@ -146,8 +146,8 @@ def test_a_run_that_waits_begins_when_the_other_has_ended(runs: Runs, tmp_path: 
 
 
 def test_a_run_that_waits_can_be_stopped_and_leaves_nothing(runs: Runs, tmp_path: Path) -> None:
-    going = runs.measuring(here(tmp_path / "first.yaml", **LONG))
-    second = here(tmp_path / "second.yaml")
+    going = runs.measuring(local_plan(tmp_path / "first.yaml", **LONG))
+    second = local_plan(tmp_path / "second.yaml")
     waiting = runs.start(second, "--wait", "10min")
     assert waiting.stdout
     while not (line := waiting.stdout.readline()).startswith("waiting for here"):
@@ -162,8 +162,8 @@ def test_a_run_that_waits_can_be_stopped_and_leaves_nothing(runs: Runs, tmp_path
 
 
 def test_a_run_that_waits_in_vain_says_for_whom(runs: Runs, tmp_path: Path) -> None:
-    runs.measuring(here(tmp_path / "first.yaml", **LONG))
-    status, output = runs.call(here(tmp_path / "second.yaml"), "--wait", "3s")
+    runs.measuring(local_plan(tmp_path / "first.yaml", **LONG))
+    status, output = runs.call(local_plan(tmp_path / "second.yaml"), "--wait", "3s")
     assert status == 3
     assert "here is held since 20" in output
 
@@ -173,7 +173,7 @@ def test_a_controller_that_is_killed_holds_nothing(
     runs: Runs, tmp_path: Path, two_hosts: Lab, hosts: str
 ) -> None:
     make = {
-        "local": here,
+        "local": local_plan,
         "netns": lambda path, **options: by_netns(two_hosts, path, **options),
         "ssh": lambda path, **options: by_ssh(two_hosts, path, **options),
     }[hosts]
@@ -194,7 +194,7 @@ def test_hosts_are_held_whichever_way_they_are_reached(
     assert "na is held" in output
     assert "nb is held" in output
     # The machine under the namespaces is a host of its own.
-    assert runs.call(here(tmp_path / "third.yaml"))[0] == 0
+    assert runs.call(local_plan(tmp_path / "third.yaml"))[0] == 0
 
 
 def test_two_names_of_one_machine_are_one_machine_to_the_run(
@@ -215,9 +215,9 @@ def test_of_two_runs_at_once_on_the_same_hosts_one_goes_on(
     # They take the hosts in different order.
     first = by_ssh(two_hosts, tmp_path / "first.yaml", "a", "b", count=20)
     second = by_ssh(two_hosts, tmp_path / "second.yaml", "b", "a", count=20)
-    both = [ended(each) for each in (runs.start(first), runs.start(second))]
-    assert 0 in {status for status, _ in both}, both
-    assert {status for status, _ in both} <= {0, 3}, both
+    outcomes = [ended(process) for process in (runs.start(first), runs.start(second))]
+    assert 0 in {status for status, _ in outcomes}, outcomes
+    assert {status for status, _ in outcomes} <= {0, 3}, outcomes
     assert_one_after_the_other(first, second)
 
 
@@ -228,7 +228,7 @@ def test_two_runs_that_wait_for_each_other_s_hosts_both_get_them(
         by_ssh(two_hosts, tmp_path / f"{name}.yaml", *order, count=4)
         for name, order in (("x", "ab"), ("y", "ba"), ("z", "ab"))
     ]
-    going = [runs.start(each, "--wait", "3min") for each in plans]
+    going = [runs.start(path, "--wait", "3min") for path in plans]
     for process in going:
         status, output = ended(process)
         assert status == 0, output
@@ -254,19 +254,19 @@ def test_a_run_whose_machine_is_taken_from_it_goes_on_and_says_so(
 
 
 def test_a_held_host_is_refused_to_a_run_that_goes_on(runs: Runs, tmp_path: Path) -> None:
-    first = here(tmp_path / "first.yaml", **LONG)
+    first = local_plan(tmp_path / "first.yaml", **LONG)
     going = runs.measuring(first)
     going.terminate()
     assert going.wait(PATIENCE) == 130
-    runs.measuring(here(tmp_path / "second.yaml", **LONG))
+    runs.measuring(local_plan(tmp_path / "second.yaml", **LONG))
     argv = [*command_line.COMMAND, "resume", "1", "--db", tmp_path / "first.db"]
-    done = command_line.run(argv, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 3
-    assert "run 1, plan second, by " in done.stderr
+    completed = command_line.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+    assert completed.returncode == 3
+    assert "run 1, plan second, by " in completed.stderr
 
 
 def assert_one_after_the_other(first: Path, second: Path) -> None:
     """Check that no replication of one began between the first and the last of the other."""
-    one, other = sorted([times(first), times(second)])
-    if one and other:
-        assert one[-1] < other[0]
+    earlier, later = sorted([times(first), times(second)])
+    if earlier and later:
+        assert earlier[-1] < later[0]

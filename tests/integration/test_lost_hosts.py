@@ -84,12 +84,16 @@ def run(cluster: Cluster, tmp_path: Path) -> Iterator[Run]:
     hosts = [
         f"  {h.name}: {{address: {h.address}, ssh: host-{h.name}}}" for h in cluster.hosts.values()
     ]
-    links = [f"  {one}{other}: {{from: {one}, to: {other}}}" for one, other in PAIRS]
+    links = [f"  {source}{target}: {{from: {source}, to: {target}}}" for source, target in PAIRS]
     text = ["railgauge: 1", "name: lost", "concurrency: 2", "test_order: interleaved"]
     text += ["hosts:", *hosts, "links:", *links, "tests:"]
     # Those on d take so long that one is still under way when d dies, even a few seconds late.
     for name, duration in (("near", "1s"), ("far", "4s")):
-        of_it = [one + other for one, other in PAIRS if ("d" in (one, other)) == (name == "far")]
+        of_it = [
+            source + target
+            for source, target in PAIRS
+            if ("d" in (source, target)) == (name == "far")
+        ]
         text += [
             f"  - {{name: {name}, engine: tcp, links: [{', '.join(of_it)}], "
             f"set: {{mode: latency, interval: 1ms, duration: {duration}}}, "
@@ -148,9 +152,9 @@ def assert_all_else_was_measured(run: Run) -> None:
     assert "Traceback" not in run.output, run.output
     assert run.process.returncode == 1, run.output
     measured = {(link, number) for link, number, status, _, _ in run.rows if status != "failed"}
-    others = {one + other for one, other in PAIRS if "d" not in (one, other)}
-    wanted = {(link, number) for link in others for number in range(1, REPLICATIONS + 1)}
-    assert {each for each in measured if "d" not in each[0]} == wanted, run.output
+    links = {source + target for source, target in PAIRS if "d" not in (source, target)}
+    expected = {(link, number) for link in links for number in range(1, REPLICATIONS + 1)}
+    assert {pair for pair in measured if "d" not in pair[0]} == expected, run.output
     assert len(run.rows) == len({row[:2] for row in run.rows})
 
 
@@ -170,10 +174,10 @@ def test_a_host_that_dies_is_named_and_taken_out_and_the_rest_is_measured(
     assert_all_else_was_measured(run)
     assert before <= {row[:2] for row in run.rows}
     # One replication was under way on it: that failed, those after it were left out.
-    ((link, number, _, code, why),) = run.failed()
+    ((link, number, _, code, message),) = run.failed()
     assert "d" in link
     assert code == "host-lost"
-    assert why.startswith("d: lost")
+    assert message.startswith("d: lost")
     assert f"replication {number}" in run.output
     assert "d: lost" in run.output
     assert "railgauge resume 1" in run.output
@@ -187,9 +191,9 @@ def test_a_run_goes_on_after_an_engine_was_stopped(cluster: Cluster, run: Run, t
     assert_all_else_was_measured(run)
     assert len(run.rows) == len(PAIRS) * REPLICATIONS
     assert run.failed()
-    for link, number, _, code, why in run.failed():
+    for link, number, _, code, message in run.failed():
         assert "d" in link
-        assert code and why
+        assert code and message
         assert f"replication {number}" in run.output
     assert_nothing_left(cluster)
     assert come_to_an_end(cluster.hosts["d"], "rail-")

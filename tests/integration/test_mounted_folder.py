@@ -19,20 +19,20 @@ def test_the_documented_plan_reads_what_is_in_the_folder(tmp_path: Path) -> None
     (tmp_path / "as-documented.yaml").write_text(plan, encoding="utf-8")
     path = tmp_path / "nfs.yaml"
     # Soakers want an idle machine, which tests side by side are none.
-    here = re.sub(r"hosts: .*", "hosts: {here: {address: 127.0.0.1, transport: local}}", plan)
-    here = here.replace("/mnt/nfs", str(mounted)).replace("    soak: true\n", "")
+    local_plan = re.sub(r"hosts: .*", "hosts: {here: {address: 127.0.0.1, transport: local}}", plan)
+    local_plan = local_plan.replace("/mnt/nfs", str(mounted)).replace("    soak: true\n", "")
     for long, short in (("100MiB", "1MiB"), ("2s", "20ms"), ("replications: 3", "replications: 1")):
-        here = here.replace(long, short)
-    path.write_text(here, encoding="utf-8")
+        local_plan = local_plan.replace(long, short)
+    path.write_text(local_plan, encoding="utf-8")
     for words in (["check", "as-documented.yaml"], ["run", "nfs.yaml"]):
         argv = [*command_line.COMMAND, *words]
-        done = command_line.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = command_line.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert result.returncode == 0, result.stdout + result.stderr
     with sqlite3.connect(tmp_path / "railgauge.db") as connection:
         rows = connection.execute("SELECT test, metric, value, status FROM measurement").fetchall()
     connection.close()
-    found = {(test, metric): value for test, metric, value, _ in rows}
+    values = {(test, metric): value for test, metric, value, _ in rows}
     assert {status for *_, status in rows} <= {"ok", "suspect"}
-    assert found["nfs", "bytes"] >= 65536
-    assert found["nfs", "throughput"] > 0
-    assert found["program", "wall_time"] > 0
+    assert values["nfs", "bytes"] >= 65536
+    assert values["nfs", "throughput"] > 0
+    assert values["program", "wall_time"] > 0

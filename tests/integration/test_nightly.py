@@ -76,9 +76,9 @@ class Site:
         """Check what a night leaves: a run, a baseline, the summary written and told."""
         assert self.query("SELECT state FROM run") == [("complete",)] * number
         assert self.query("SELECT name FROM baseline") == [("nightly",)]
-        told = (self.folder / "told").read_text()
-        assert told.startswith("exit 0\n")
-        assert "nightly" in told
+        notification = (self.folder / "told").read_text()
+        assert notification.startswith("exit 0\n")
+        assert "nightly" in notification
         written = (self.folder / "nightly.md").read_text()
         assert ("nothing to compare with yet" in written) == (number == 1)
 
@@ -94,11 +94,13 @@ def site(tmp_path: Path) -> Site:
 
 def call(argv: list[str], cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a daemon would: with hardly any environment."""
-    kept = {name: os.environ[name] for name in ("RAILGAUGE_LOCK", "HOME") if name in os.environ}
+    variables = {
+        name: os.environ[name] for name in ("RAILGAUGE_LOCK", "HOME") if name in os.environ
+    }
     return subprocess.run(
         argv,
         cwd=cwd,
-        env={"PATH": "/usr/local/bin:/usr/bin:/bin", **kept, **environment},
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", **variables, **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -118,13 +120,13 @@ def unit(path: Path) -> configparser.ConfigParser:
 
 def verify(*paths: Path) -> str:
     """What systemd-analyze has to say about units; others of this machine are not ours."""
-    done = subprocess.run(
+    completed = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", *map(str, paths)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
-    return "\n".join(line for line in done.stderr.splitlines() if "railgauge" in line)
+    return "\n".join(line for line in completed.stderr.splitlines() if "railgauge" in line)
 
 
 def test_systemd_finds_nothing_wrong_with_the_units(
@@ -139,11 +141,11 @@ def test_systemd_finds_nothing_wrong_with_the_units(
     service.write_text(service.read_text().replace("KillMode", "KilMode"))
     assert "KilMode" in verify(service)
     when = unit(timer)["Timer"]["OnCalendar"]
-    done = subprocess.run(
+    completed = subprocess.run(
         ["systemd-analyze", "calendar", "--iterations=2", when], capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    assert len(re.findall("02:15:00", done.stdout)) >= 2
+    assert completed.returncode == 0, completed.stderr
+    assert len(re.findall("02:15:00", completed.stdout)) >= 2
 
 
 def test_the_service_s_command_makes_a_baseline_and_then_compares_with_it(site: Site) -> None:
@@ -151,8 +153,8 @@ def test_the_service_s_command_makes_a_baseline_and_then_compares_with_it(site: 
     name, _, value = service["Environment"].partition("=")
     command = shlex.split(service["ExecStart"])
     for night in (1, 2):
-        done = call(command, Path(service["WorkingDirectory"]), **{name: value})
-        assert done.returncode == 0, done.stdout + done.stderr
+        completed = call(command, Path(service["WorkingDirectory"]), **{name: value})
+        assert completed.returncode == 0, completed.stdout + completed.stderr
         site.assert_a_night_passed(night)
     assert "slower" in (site.folder / "nightly.md").read_text()
 
@@ -174,8 +176,8 @@ def test_the_crontab_s_command_runs_as_cron_runs_it(site: Site) -> None:
     assert 0 <= int(hour) < 24
     assert days == ["*", "*", "*"]
     assert "%" not in command  # cron would end the line there
-    done = call(["/bin/sh", "-c", command], Path("/"), **environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = call(["/bin/sh", "-c", command], Path("/"), **environment)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     site.assert_a_night_passed()
 
 
@@ -232,16 +234,16 @@ def test_the_workflow_s_steps_measure_and_write_what_it_keeps(site: Site) -> Non
             continue
         # As the runner does by default.
         argv = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done = call(argv, checkout, **job["env"], GITHUB_STEP_SUMMARY=str(summary))
-        assert done.returncode == 0, done.stdout + done.stderr
+        completed = call(argv, checkout, **job["env"], GITHUB_STEP_SUMMARY=str(summary))
+        assert completed.returncode == 0, completed.stdout + completed.stderr
     assert site.query("SELECT name FROM baseline") == [("nightly",)]
-    kept = job["steps"][-1]["with"]["path"].split()
-    assert len(kept) >= 2
+    artifacts = job["steps"][-1]["with"]["path"].split()
+    assert len(artifacts) >= 2
     # The first night has nothing to judge yet; the second has.
     gate = next(step["run"] for step in job["steps"] if " gate " in step.get("run", ""))
-    done = call(["bash", "-c", gate], checkout, **job["env"], GITHUB_STEP_SUMMARY=str(summary))
-    assert done.returncode == 0, done.stdout + done.stderr
-    for name in kept:
+    completed = call(["bash", "-c", gate], checkout, **job["env"], GITHUB_STEP_SUMMARY=str(summary))
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    for name in artifacts:
         assert (checkout / name).exists(), name
     assert summary.read_text().strip()
 
@@ -249,8 +251,8 @@ def test_the_workflow_s_steps_measure_and_write_what_it_keeps(site: Site) -> Non
 # Telling somebody
 
 
-def tell(script: Path, code: int, summary: str, **environment: str) -> None:
-    done = subprocess.run(
+def notify(script: Path, code: int, summary: str, **environment: str) -> None:
+    completed = subprocess.run(
         [script],
         input=summary,
         capture_output=True,
@@ -258,16 +260,18 @@ def tell(script: Path, code: int, summary: str, **environment: str) -> None:
         timeout=PATIENCE,
         env={**os.environ, "RAILGAUGE_EXIT": str(code), **environment},
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_the_mail_has_the_verdict_as_its_subject_and_comes_only_with_news(site: Site) -> None:
     site.executable("bin/mail", '#!/bin/sh\n{ printf "%s\\n" "$@"; cat; } > "${0%/*}/mailed"\n')
     path = f"{site.folder}/bin:{os.environ['PATH']}"
     script = site.file("notify-mail")
-    tell(script, 0, "all the same\n", PATH=path)
+    notify(script, 0, "all the same\n", PATH=path)
     assert not (site.folder / "bin/mailed").exists()
-    tell(script, 1, "nightly: 1 case is slower\n\n$(reboot) `x`\n", PATH=path, RAILGAUGE_MAIL="a@b")
+    notify(
+        script, 1, "nightly: 1 case is slower\n\n$(reboot) `x`\n", PATH=path, RAILGAUGE_MAIL="a@b"
+    )
     assert (site.folder / "bin/mailed").read_text() == (
         "-s\nrailgauge: nightly: 1 case is slower\na@b\n"
         "nightly: 1 case is slower\n\n$(reboot) `x`\n"
@@ -308,9 +312,9 @@ def test_the_webhook_gets_the_summary_as_a_message(
     address, posted = webhook
     (site.folder / "webhook").write_text(f'url = "{address}"\n')
     script = site.file("notify-webhook")
-    tell(script, 0, "all the same\n", no_proxy="*")
+    notify(script, 0, "all the same\n", no_proxy="*")
     assert posted == []
-    tell(script, 1, 'n1→n2 is "slower"\nby 3 %\n', no_proxy="*")
+    notify(script, 1, 'n1→n2 is "slower"\nby 3 %\n', no_proxy="*")
     message = {"text": 'n1→n2 is "slower"\nby 3 %\n'}
     assert posted == [("/secret", "application/json", message)]
 
@@ -328,9 +332,9 @@ def railgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_shipped_plan_is_valid_with_its_example_of_hosts() -> None:
-    done = railgauge("check", ROOT / "plans/nightly.yaml")
-    assert done.returncode == 0, done.stderr
-    assert "16 cases" in done.stdout
+    completed = railgauge("check", ROOT / "plans/nightly.yaml")
+    assert completed.returncode == 0, completed.stderr
+    assert "16 cases" in completed.stdout
 
 
 def test_the_shipped_plan_measures_links_and_nodes_when_it_is_shortened(tmp_path: Path) -> None:
@@ -347,15 +351,15 @@ def test_the_shipped_plan_measures_links_and_nodes_when_it_is_shortened(tmp_path
     (tmp_path / "nightly.yaml").write_text(text)
     hosts = ROOT / "plans/hosts/this-machine.yaml"
     database = tmp_path / "results.db"
-    done = railgauge("run", tmp_path / "nightly.yaml", "--hosts", hosts, "--db", database)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = railgauge("run", tmp_path / "nightly.yaml", "--hosts", hosts, "--db", database)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     with contextlib.closing(sqlite3.connect(database)) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT test, link, count(DISTINCT replication) FROM measurement "
             "WHERE metric IN ('throughput', 'rtt_p50', 'operation_rate') GROUP BY test ORDER BY 1"
         ).fetchall()
-    assert [name for name, *_ in found] == ["cpu", "latency", "memory", "throughput"]
-    assert all(6 <= count <= 7 for *_, count in found), found
+    assert [name for name, *_ in rows] == ["cpu", "latency", "memory", "throughput"]
+    assert all(6 <= count <= 7 for *_, count in rows), rows
 
 
 # A node that is down
@@ -392,13 +396,13 @@ def test_with_a_node_down_the_rest_is_measured_and_later_what_is_missing(
         without = railgauge("run", plan, "--db", database)
         assert without.returncode == 3
         assert "d: " in without.stderr
-        done = railgauge("run", plan, "--db", database, "--keep-going")
+        completed = railgauge("run", plan, "--db", database, "--keep-going")
     finally:
         cluster.revive(down)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "left out: d: " in done.stderr
-    assert "4 measured, 4 missing" in done.stdout
-    assert "missing because of d; once reachable" in done.stdout
+    assert completed.returncode == 1, completed.stdout + completed.stderr
+    assert "left out: d: " in completed.stderr
+    assert "4 measured, 4 missing" in completed.stdout
+    assert "missing because of d; once reachable" in completed.stdout
     assert links() == {"e→f", "f→c"}
 
     again = railgauge("resume", 1, "--db", database)
@@ -414,9 +418,9 @@ def test_with_all_nodes_down_nothing_is_begun(cluster: Cluster, tmp_path: Path) 
     plan.write_text(yaml.safe_dump(content))
     cluster.hosts["d"].link("down")
     try:
-        done = railgauge("run", plan, "--db", tmp_path / "results.db", "--keep-going")
+        completed = railgauge("run", plan, "--db", tmp_path / "results.db", "--keep-going")
     finally:
         cluster.revive(cluster.hosts["d"])
-    assert done.returncode == 3
-    assert "d: " in done.stderr
-    assert "Traceback" not in done.stderr
+    assert completed.returncode == 3
+    assert "d: " in completed.stderr
+    assert "Traceback" not in completed.stderr

@@ -14,7 +14,7 @@ from railgauge.base.assets import folder
 
 
 def _railgauge(where: Path, *words: str) -> str:
-    done = command_line.run(
+    completed = command_line.run(
         [*command_line.COMMAND, *words],
         cwd=where,
         capture_output=True,
@@ -22,8 +22,8 @@ def _railgauge(where: Path, *words: str) -> str:
         timeout=180,
         check=False,
     )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
+    assert completed.returncode == 0, completed.stderr + completed.stdout
+    return completed.stdout
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def test_both_ways_have_all_that_hpcbench_printed(where: Path) -> None:
     (averages,) = _rows(where, "hpcbench-bidirectional", "averages", ("test",))
     for column, first in ((2, 1), (1, 4)):
         values = [float(row[column]) for row in rows]
-        shown = [float(text) for text in averages[first : first + 3]]
-        assert shown == pytest.approx([sum(values) / 2, min(values), max(values)], abs=0.001)
+        statistics = [float(text) for text in averages[first : first + 3]]
+        assert statistics == pytest.approx([sum(values) / 2, min(values), max(values)], abs=0.001)
 
 
 def test_the_settings_of_both_ends_stand_above(where: Path) -> None:
@@ -89,8 +89,8 @@ def test_the_settings_of_both_ends_stand_above(where: Path) -> None:
 
 def test_sizes_and_round_trips_are_there(where: Path) -> None:
     sizes = _rows(where, "hpcbench-exponential", "sizes", ("test", "datagram"))
-    every = [str(2**power) for power in range(11)] + ["1460"]
-    assert [row[1] for row in sizes if row[0] == "exponential"] == every
+    datagrams = [str(2**power) for power in range(11)] + ["1460"]
+    assert [row[1] for row in sizes if row[0] == "exponential"] == datagrams
     trips = _rows(where, "hpcbench-latency", "averages", ("datagram",))
     assert [(row[0], row[-1]) for row in trips] == [("64", "2"), ("1024", "2")]
 

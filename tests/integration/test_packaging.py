@@ -60,17 +60,17 @@ def test_a_wheel_measures_far_from_the_checkout_with_the_engines_of_the_same_sou
     site = tmp_path / "site"
     zipfile.ZipFile(wheel).extractall(site)
     (tmp_path / "plan.yaml").write_text(PLAN)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "railgauge", "run", "plan.yaml"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(site), "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     # A source more or less would have another name, and be built.
     assert len(list((tmp_path / ".cache/railgauge/engines").iterdir())) == 1
-    assert "2 measured" in done.stdout
+    assert "2 measured" in completed.stdout
     where = subprocess.run(
         [sys.executable, "-c", "import railgauge; print(railgauge.__file__)"],
         cwd=tmp_path,

@@ -93,9 +93,9 @@ def test_a_paper_is_made_of_a_run_and_again_alike(tmp_path: Path) -> None:
     measured = railgauge(tmp_path, "run", "tiny.yaml")
     assert measured.returncode == 0, measured.stderr
     for out in ("one", "two"):
-        made = railgauge(tmp_path, "paper", "old.yaml", "--out", out)
-        assert made.returncode == 0, made.stderr
-        assert made.stderr == ""
+        completed = railgauge(tmp_path, "paper", "old.yaml", "--out", out)
+        assert completed.returncode == 0, completed.stderr
+        assert completed.stderr == ""
     files = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
     assert {path.name: path.read_bytes() for path in (tmp_path / "two").iterdir()} == files
     assert {"index.html", "old.txt", "old.tex", "table-7-sizes.csv", "table-7-curve.svg"} <= {

@@ -84,10 +84,10 @@ def measured(folder: Path) -> int:
 def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
     """Return what the condition gives as soon as that is true."""
     deadline = time.monotonic() + seconds
-    while not (found := condition()):
+    while not (value := condition()):
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
-    return found
+    return value
 
 
 def engines_started_by(controller: int) -> set[int]:
@@ -101,13 +101,13 @@ def engines_started_by(controller: int) -> set[int]:
                 continue
             parent = int(stat.rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(entry.name))
-    found: set[int] = set()
+    descendants: set[int] = set()
     pending = [controller]
     while pending:
         for child in children.get(pending.pop(), []):
-            found.add(child)
+            descendants.add(child)
             pending.append(child)
-    return found
+    return descendants
 
 
 def alive(pid: int) -> bool:
@@ -119,9 +119,9 @@ def alive(pid: int) -> bool:
 
 def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stderr
-    assert "6 measured" in done.stdout
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stderr
+    assert "6 measured" in completed.stdout
     rows = query(
         folder,
         "SELECT test, link, client_host, server_host, count(*), min(value) FROM measurement "
@@ -143,10 +143,10 @@ def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder:
         "replications: 1}\n"
         + f"  - {{name: lossy, engine: udp, set: {stream}}}, replications: 1}}\n"
     )
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 0, done.stderr
-    done = railgauge(folder, "export", "json", "--view", "series", "--out", "series")
-    assert done.returncode == 0, done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 0, completed.stderr
+    completed = railgauge(folder, "export", "json", "--view", "series", "--out", "series")
+    assert completed.returncode == 0, completed.stderr
     sums: Counter[tuple[str, str]] = Counter()
     for row in map(json.loads, (folder / "series").read_text().splitlines()):
         if not row["omitted"]:
@@ -159,8 +159,8 @@ def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder:
     in_all = {(test, name): value for test, name, value in metrics if name in names[test]}
     assert in_all == {key: sums[key] for key in in_all}
     assert in_all.keys() == {(test, name) for test in names for name in names[test]}
-    done = railgauge(folder, "report", "1", "--out", "report")
-    assert done.returncode == 0, done.stderr
+    completed = railgauge(folder, "report", "1", "--out", "report")
+    assert completed.returncode == 0, completed.stderr
     pages = "".join(path.read_text() for path in (folder / "report").rglob("*.html"))
     for title in ("Throughput", "Lost datagrams an interval", "Round trip time"):
         assert f"{title} in the series" in pages
@@ -168,9 +168,9 @@ def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder:
 
 def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK.replace("duration: 0.1s", "duration: 0.02s"))
-    done = railgauge(folder, "run", "plan.yaml", "--json", "--log", "run.log")
-    assert done.returncode == 0, done.stderr
-    events = [json.loads(line) for line in done.stdout.splitlines()]
+    completed = railgauge(folder, "run", "plan.yaml", "--json", "--log", "run.log")
+    assert completed.returncode == 0, completed.stderr
+    events = [json.loads(line) for line in completed.stdout.splitlines()]
     validator = jsonschema.Draft202012Validator(
         json.loads((ROOT / "schema" / "run_event.schema.json").read_text())
     )
@@ -228,10 +228,10 @@ def test_the_hosts_facts_are_stored(folder: Path) -> None:
 
 def test_a_mistake_in_the_plan_starts_nothing_and_makes_no_database(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK.replace("datagram:", "datagrm:"))
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 2
-    assert done.stderr.startswith("plan.yaml:11:12: ")
-    assert "datagram" in done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 2
+    assert completed.stderr.startswith("plan.yaml:11:12: ")
+    assert "datagram" in completed.stderr
     assert not (folder / "railgauge.db").exists()
 
 
@@ -245,16 +245,18 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     controller.kill()
     controller.communicate()
     wait_for(lambda: not any(alive(pid) for pid in engines))
-    kept = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
-    assert before <= len(kept) < 24
+    replications = query(
+        folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2"
+    )
+    assert before <= len(replications) < 24
     listed = json.loads(railgauge(folder, "list", "--json").stdout)
     assert listed[0]["state"] == "unfinished"
 
-    done = railgauge(folder, "resume", "1")
-    assert done.returncode == 0, done.stderr
-    assert f"{24 - len(kept)} measured" in done.stdout
+    completed = railgauge(folder, "resume", "1")
+    assert completed.returncode == 0, completed.stderr
+    assert f"{24 - len(replications)} measured" in completed.stdout
     after = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
-    assert set(kept) < set(after)
+    assert set(replications) < set(after)
     assert [row[:2] for row in after] == [(case, n) for case in (1, 2, 3) for n in range(1, 9)]
     assert json.loads(railgauge(folder, "list", "--json").stdout)[0]["state"] == "complete"
     ended = query(folder, "SELECT ended_at FROM run")
@@ -282,12 +284,12 @@ def test_resume_builds_an_engine_again_that_went_missing(folder: Path) -> None:
     _, err = controller.communicate(timeout=120)
     assert controller.returncode == 1, err
     assert "lost here: here: can't start the engine" in err
-    kept = measured(folder)
+    count = measured(folder)
 
     again = start(folder, "resume", "1", **environment)
     out, err = again.communicate(timeout=120)
     assert again.returncode == 0, err
-    assert f"{24 - kept} measured" in out
+    assert f"{24 - count} measured" in out
     assert program.exists()
 
 
@@ -322,25 +324,25 @@ def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
 ) -> None:
     plan = QUICK.replace("congestion: reno", "congestion: nosuch")
     (folder / "plan.yaml").write_text(plan)
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 1
-    assert "4 measured, 2 failed" in done.stdout
-    assert "nosuch" in done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 1
+    assert "4 measured, 2 failed" in completed.stdout
+    assert "nosuch" in completed.stderr
     rows = query(
         folder, "SELECT status, metric, value, replication FROM measurement WHERE test = 'ping'"
     )
     assert rows == [("failed", None, None, 1), ("failed", None, None, 2)]
-    shown = railgauge(folder, "show", "1").stdout
-    assert "failed: ping: loop, replication 1" in shown
-    assert "congestion-refused" in shown
+    stdout = railgauge(folder, "show", "1").stdout
+    assert "failed: ping: loop, replication 1" in stdout
+    assert "congestion-refused" in stdout
     assert railgauge(folder, "resume", "1").returncode == 1
 
 
 def test_a_wrong_database_is_told_before_any_host_is_bothered(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
-    done = railgauge(folder, "run", "plan.yaml", "--db", str(folder / "none" / "x.db"))
-    assert done.returncode == 2
-    assert "reaching" not in done.stderr
+    completed = railgauge(folder, "run", "plan.yaml", "--db", str(folder / "none" / "x.db"))
+    assert completed.returncode == 2
+    assert "reaching" not in completed.stderr
 
 
 def test_a_failure_names_its_case_by_what_varies(folder: Path) -> None:
@@ -348,9 +350,9 @@ def test_a_failure_names_its_case_by_what_varies(folder: Path) -> None:
         "grid: {datagram: [64, 1460]}", "grid: {datagram: [64, 1460], data_port: [9]}"
     )
     (folder / "plan.yaml").write_text(plan.replace("address: 127.0.0.1", "address: 192.0.2.1"))
-    done = railgauge(folder, "run", "plan.yaml")
-    assert done.returncode == 1
-    assert "stream: loop · datagram 1460, replication 2" in done.stderr
+    completed = railgauge(folder, "run", "plan.yaml")
+    assert completed.returncode == 1
+    assert "stream: loop · datagram 1460, replication 2" in completed.stderr
 
 
 def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:
@@ -387,8 +389,8 @@ def test_a_job_in_the_background_that_ignores_ctrl_c_heeds_sigterm_at_any_time(
 
 def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
-    both = [start(folder, "run", "--wait", "2min", "plan.yaml") for _ in range(2)]
-    for process in both:
+    processes = [start(folder, "run", "--wait", "2min", "plan.yaml") for _ in range(2)]
+    for process in processes:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
     counts = query(
@@ -439,9 +441,9 @@ def test_a_run_cannot_go_on_with_a_hosts_file_that_changed(folder: Path) -> None
     controller.send_signal(signal.SIGINT)
     controller.communicate(timeout=60)
     (folder / "hosts.yaml").write_text(hosts + links.format("other"))
-    done = railgauge(folder, "resume", "1")
-    assert done.returncode == 2
-    assert "can't go on: hosts.yaml changed" in done.stderr
+    completed = railgauge(folder, "resume", "1")
+    assert completed.returncode == 2
+    assert "can't go on: hosts.yaml changed" in completed.stderr
 
 
 FETCH = """\
@@ -497,11 +499,11 @@ def test_a_full_disk_is_said_and_what_was_stored_stays(
         (folder / "plan.yaml").write_text(
             SLOW.replace("0.3s", "0.02s").replace("replications: 8", "replications: 400")
         )
-        done = railgauge(folder, "run", "plan.yaml", "--db", str(small / "full.db"))
-        assert done.returncode == 3, done.stdout + done.stderr
-        assert "full" in done.stderr
-        assert "railgauge resume 1" in done.stderr
-        assert "Traceback" not in done.stderr
+        completed = railgauge(folder, "run", "plan.yaml", "--db", str(small / "full.db"))
+        assert completed.returncode == 3, completed.stdout + completed.stderr
+        assert "full" in completed.stderr
+        assert "railgauge resume 1" in completed.stderr
+        assert "Traceback" not in completed.stderr
     finally:
         subprocess.run(["umount", str(small)], check=True)
 
@@ -514,8 +516,8 @@ def test_a_plan_runs_unchanged_on_other_hosts_and_goes_on_with_them(folder: Path
     (folder / "plan.yaml").write_text(named)
     assert railgauge(folder, "check", "plan.yaml").returncode == 2
     assert railgauge(folder, "check", "plan.yaml", "--hosts", "near.yaml").returncode == 0
-    done = railgauge(folder, "run", "plan.yaml", "--hosts", "near.yaml")
-    assert done.returncode == 0, done.stderr
+    completed = railgauge(folder, "run", "plan.yaml", "--hosts", "near.yaml")
+    assert completed.returncode == 0, completed.stderr
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
     again = railgauge(elsewhere, "resume", "1", "--db", "../railgauge.db")

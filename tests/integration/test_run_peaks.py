@@ -38,8 +38,8 @@ def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
 
 def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(PLAN)
-    done = railgauge(tmp_path, "run", "p.yaml")
-    assert done.returncode == 0, done.stderr
+    completed = railgauge(tmp_path, "run", "p.yaml")
+    assert completed.returncode == 0, completed.stderr
     memory = Peak("here", "memory", 68.256e9, "B/s", "declared: data sheet")
     latency = Peak("here", "memory_latency", 14e-9, "s", "declared: plan")
     # The link has the host's name, and yet they have nothing to do with one another.
@@ -53,8 +53,8 @@ def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> Non
     assert not any(host == "idle" for host, _ in stored)
     assert {peak.host for peak in of_hosts} == {"here"}
     assert rate not in of_hosts
-    shown = json.loads(railgauge(tmp_path, "show", "1", "--json").stdout)
-    assert shown["peaks"][: len(of_hosts)] == [
+    document = json.loads(railgauge(tmp_path, "show", "1", "--json").stdout)
+    assert document["peaks"][: len(of_hosts)] == [
         {
             "host": peak.host,
             "resource": peak.resource,
@@ -68,7 +68,7 @@ def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> Non
 
 def test_check_tells_a_declared_mistake_and_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text(PLAN.replace("14ns", "14GB/s"))
-    done = railgauge(tmp_path, "check", "p.yaml")
-    assert done.returncode == 2
-    assert "p.yaml:7:" in done.stderr
-    assert "'memory_latency': '14GB/s' is in B/s, but this is in s" in done.stderr
+    completed = railgauge(tmp_path, "check", "p.yaml")
+    assert completed.returncode == 2
+    assert "p.yaml:7:" in completed.stderr
+    assert "'memory_latency': '14GB/s' is in B/s, but this is in s" in completed.stderr

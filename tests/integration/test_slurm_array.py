@@ -25,7 +25,7 @@ def test_each_task_of_a_job_array_knows_its_own_nodes(slurm: SlurmLab, tmp_path:
         f"--wrap={check}",
     )
     deadline = time.monotonic() + 120
-    while len(said := [each.read_text() for each in tmp_path.glob("[12]")]) < 2:
+    while len(outputs := [path.read_text() for path in tmp_path.glob("[12]")]) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert ["2 cases, 20 replications" in text for text in said] == [True, True], said
+    assert ["2 cases, 20 replications" in text for text in outputs] == [True, True], outputs

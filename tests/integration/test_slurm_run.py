@@ -97,10 +97,10 @@ def cluster(slurm: SlurmLab, tmp_path: Path) -> Cluster:
 
 def test_the_nodes_of_an_allocation_are_measured(cluster: Cluster) -> None:
     cluster.job = cluster.slurm.allocate()
-    done = cluster.call("run", cluster.plan(PLAN))
-    assert done.returncode == 0, done.stderr
-    assert "node1→node2" in done.stdout
-    assert "12 measured" in done.stdout
+    completed = cluster.call("run", cluster.plan(PLAN))
+    assert completed.returncode == 0, completed.stderr
+    assert "node1→node2" in completed.stdout
+    assert "12 measured" in completed.stdout
     assert cluster.query(
         "SELECT DISTINCT link, client_host, server_host FROM measurement ORDER BY link"
     ) == [("node1→node2", "node1", "node2"), ("node2→node1", "node2", "node1")]
@@ -214,26 +214,26 @@ def test_a_node_that_dies_ends_its_links_and_nothing_else(cluster: Cluster) -> N
 
 def test_outside_an_allocation_check_and_run_say_where_to_go(cluster: Cluster) -> None:
     for command in ("check", "run"):
-        done = cluster.call(command, cluster.plan(PLAN))
-        assert done.returncode == 2
-        assert done.stderr.startswith("plan.yaml:3:16: this is not inside a Slurm allocation")
-        assert "railgauge submit" in done.stderr
+        completed = cluster.call(command, cluster.plan(PLAN))
+        assert completed.returncode == 2
+        assert completed.stderr.startswith("plan.yaml:3:16: this is not inside a Slurm allocation")
+        assert "railgauge submit" in completed.stderr
 
 
 def test_a_dry_run_prints_the_script_and_submits_nothing(cluster: Cluster) -> None:
-    done = cluster.call(
+    completed = cluster.call(
         *("submit", cluster.plan(PLAN), "--nodes=2", "--time=5", "--partition=main", "--dry-run"),
         *("--sbatch-option=--comment=two words", "--account=physics"),
     )
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    assert completed.returncode == 0, completed.stderr
+    lines = completed.stdout.splitlines()
     assert lines[0] == "#!/bin/sh"
     for option in ("--nodes=2", "--time=5", "--partition=main", "--account=physics"):
         assert f"#SBATCH {option}" in lines
     assert "#SBATCH '--comment=two words'" in lines
     assert lines[-1].startswith(f"exec {sys.executable} -m railgauge submit --inside ")
     assert cluster.slurm.jobs() == []
-    assert [each.name for each in cluster.folder.iterdir()] == ["plan.yaml"]
+    assert [path.name for path in cluster.folder.iterdir()] == ["plan.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_a_dry_run_prints_the_script_and_submits_nothing(cluster: Cluster) -> No
 def test_what_cannot_be_submitted_is_told(
     cluster: Cluster, text: str, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = cluster.call("submit", cluster.plan(text), *arguments)
-    assert done.returncode in (2, 3)
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
+    completed = cluster.call("submit", cluster.plan(text), *arguments)
+    assert completed.returncode in (2, 3)
+    assert says in completed.stderr
+    assert "Traceback" not in completed.stderr
     assert cluster.slurm.jobs() == []

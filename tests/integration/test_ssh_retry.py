@@ -16,7 +16,7 @@ from railgauge.hosts.transport.ssh import SshTransport
 PORT = 2229
 
 
-def known(lab: Lab) -> None:
+def configure_ssh(lab: Lab) -> None:
     """Have our ssh configuration know a further sshd on host A as `further`."""
     key = " ".join(lab.a.host_key.with_suffix(".pub").read_text().split()[:2])
     lab.write_config(lab.entry("further", lab.a.control, port=PORT))
@@ -24,7 +24,7 @@ def known(lab: Lab) -> None:
 
 
 def test_a_login_dropped_by_a_busy_sshd_is_tried_again(lab: Lab) -> None:
-    known(lab)
+    configure_ssh(lab)
     # One login may be under way, and all beyond that are dropped.
     sshd = lab.a.sshd(PORT, "MaxStartups 1:100:1")
     node = SshTransport("node", "further")
@@ -54,7 +54,7 @@ def test_a_path_that_breaks_during_the_first_login_is_tried_again(lab: Lab) -> N
 
 
 def test_a_key_that_is_not_accepted_is_shown_once(lab: Lab) -> None:
-    known(lab)
+    configure_ssh(lab)
     keygen(lab.folder / "stranger")
     entry = lab.entry("further", lab.a.control, port=PORT)
     lab.write_config(entry.replace("/user_key", "/stranger"))

@@ -64,28 +64,28 @@ def rows(database: Path, query: str, *values: object) -> list[tuple[object, ...]
 def assert_complete(database: Path) -> None:
     """Check that each of the four cases has its replications, each with a number."""
     for name, (_, _, metric) in CASES.items():
-        found = rows(
+        measurements = rows(
             database,
             "SELECT replication, value, status FROM measurement WHERE test = ? AND metric = ? "
             "ORDER BY replication",
             name,
             metric,
         )
-        assert [number for number, _, _ in found] == list(range(1, REPLICATIONS + 1)), name
-        assert all(status != "failed" for _, _, status in found), name
-        assert all(isinstance(value, float) and value > 0 for _, value, _ in found), name
+        assert [number for number, _, _ in measurements] == list(range(1, REPLICATIONS + 1)), name
+        assert all(status != "failed" for _, _, status in measurements), name
+        assert all(isinstance(value, float) and value > 0 for _, value, _ in measurements), name
 
 
 def engines_on(host: LabHost) -> list[int]:
     """Return the engines that run on a host."""
-    found = []
+    pids = []
     for pid in ip("netns", "pids", host.namespace).split():
         try:
             if Path(f"/proc/{pid}/comm").read_text().startswith("rail-"):
-                found.append(int(pid))
+                pids.append(int(pid))
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return pids
 
 
 @pytest.fixture
@@ -105,10 +105,10 @@ def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
 ) -> None:
     write_plan(plan, two_hosts, six=six)
     before = two_hosts.a.test_bytes()
-    done = command_line.run(
+    completed = command_line.run(
         railgauge("run", plan, "--db", database), capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert_complete(database)
     query = "SELECT sum(value) FROM measurement WHERE metric = 'sent_bytes'"
     ((sent,),) = rows(database, query)
@@ -123,8 +123,8 @@ def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
     assert facts["a"]
     # Interfaces and the ways to each other have names of their own.
     shared = [
-        {name for name in found if not name.startswith(("nic.", "route."))}
-        for found in facts.values()
+        {name for name in host_facts if not name.startswith(("nic.", "route."))}
+        for host_facts in facts.values()
     ]
     assert shared[0] == shared[1]
 
@@ -153,8 +153,8 @@ def controller(two_hosts: Lab, plan: Path, database: Path) -> Iterator[subproces
 def stored(database: Path) -> int:
     """Return how many replications are stored by now."""
     try:
-        found = rows(database, "SELECT count(DISTINCT test || replication) FROM measurement")
-        return int(str(found[0][0]))
+        counts = rows(database, "SELECT count(DISTINCT test || replication) FROM measurement")
+        return int(str(counts[0][0]))
     except sqlite3.OperationalError:
         return 0  # not made yet
 
@@ -173,15 +173,15 @@ def test_a_killed_controller_leaves_nothing_behind_and_resume_completes_the_run(
     controller.kill()
     controller.wait()
     assert_nothing_left(two_hosts)
-    kept = rows(database, "SELECT test, replication, started_at FROM measurement")
-    assert kept
-    done = command_line.run(
+    before = rows(database, "SELECT test, replication, started_at FROM measurement")
+    assert before
+    completed = command_line.run(
         railgauge("resume", 1, "--db", database), capture_output=True, text=True, timeout=120
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     assert_complete(database)
     now = rows(database, "SELECT test, replication, started_at FROM measurement")
-    assert set(kept) <= set(now)
+    assert set(before) <= set(now)
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
@@ -206,8 +206,8 @@ def test_a_host_lost_in_the_middle_is_named_and_no_number_made_up(
     assert controller.returncode in (1, 3), output
     assert "b: " in output
     assert "Traceback" not in output
-    wanted = "status <> 'failed' AND value IS NULL"
-    half = rows(database, f"SELECT count(*) FROM measurement WHERE {wanted}")
+    condition = "status <> 'failed' AND value IS NULL"
+    half = rows(database, f"SELECT count(*) FROM measurement WHERE {condition}")
     assert half == [(0,)]
     assert_nothing_left(lab)
 
@@ -255,7 +255,10 @@ def test_two_names_of_one_machine_are_not_measured_at_once(tmp_path: Path, lab: 
     with request, contextlib.ExitStack() as cleanup:
         arranged = arrange(expand(read(request, observer, cleanup)))
         rounds = [
-            [[dispatch.case.client for dispatch in each] for each in job.schedule.rounds()]
+            [
+                [dispatch.case.client for dispatch in dispatches]
+                for dispatches in job.schedule.rounds()
+            ]
             for job in (arranged, reach(arranged))
         ]
     # Namespaces of one machine are hosts of their own.

@@ -150,11 +150,11 @@ def test_what_stands_still_is_ended_at_its_limit(
 
 def engines_of(controller: int) -> list[int]:
     """Return the rail-tcp that the controller has started, by its shells."""
-    found = []
+    pids = []
     for children in Path(f"/proc/{controller}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, children.read_text().split()):
                 if Path(f"/proc/{child}/comm").read_text() == "rail-tcp\n":
-                    found.append(child)
-                found += engines_of(child)
-    return found
+                    pids.append(child)
+                pids += engines_of(child)
+    return pids

@@ -80,7 +80,7 @@ class Lab:
 
     def watchers(self) -> list[int]:
         """Return the processes named rail-watch or rail-soak in the two namespaces."""
-        found = []
+        watchers = []
         for name in (self.a, self.b):
             pids = subprocess.run(
                 ["ip", "netns", "pids", name], capture_output=True, text=True, check=True
@@ -88,8 +88,8 @@ class Lab:
             for pid in pids:
                 with contextlib.suppress(OSError):
                     if Path(f"/proc/{pid}/comm").read_text().strip() in ("rail-watch", "rail-soak"):
-                        found.append(int(pid))
-        return found
+                        watchers.append(int(pid))
+        return watchers
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ def lab(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Lab]
         for name in names:
             _ip("netns", "add", name)
             # No neighbour discovery, no router solicitation: only what is sent is counted.
-            for what in ("all", "default"):
-                key = f"net.ipv6.conf.{what}.disable_ipv6=1"
+            for interface in ("all", "default"):
+                key = f"net.ipv6.conf.{interface}.disable_ipv6=1"
                 subprocess.run(["ip", "netns", "exec", name, "sysctl", "-qw", key], check=True)
             _ip("-n", name, "link", "set", "lo", "up")
         _ip("link", "add", "v0", "netns", names[0], "type", "veth", "peer", "v0", "netns", names[1])
@@ -140,11 +140,11 @@ def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
-def counted(lab: Lab, table: str, which: str, column: str) -> dict[tuple[int, str], int]:
+def counted(lab: Lab, table: str, condition: str, column: str) -> dict[tuple[int, str], int]:
     """Return (replication, host) -> a counter of the log of each replication."""
     rows = lab.query(
         f"SELECT log.number, log.host, one.{column} FROM log JOIN {table} AS one "
-        f"ON one.log_id = log.id WHERE log.phase = 'replication' AND {which}"
+        f"ON one.log_id = log.id WHERE log.phase = 'replication' AND {condition}"
     )
     return {(number, host): value for number, host, value in rows}
 
@@ -230,7 +230,7 @@ def test_samples_in_between_are_kept(lab: Lab, paced: Callable[..., object]) -> 
         before = _rows(lab, "log_series")
         lab.railgauge("run", path)
         rows = lab.query("SELECT samples FROM log_series ORDER BY log_id")
-        samples = [each for (each,) in rows[before:]]
+        samples = [count for (count,) in rows[before:]]
         assert len(samples) == 2
         assert min(samples) >= 1
         return samples
@@ -328,11 +328,14 @@ def test_replications_without_their_watcher_are_suspect_and_keep_what_was_measur
     out, err = process.communicate(timeout=240)
     assert process.returncode == 0, out + err
     assert len(lab.query("SELECT * FROM measurement WHERE metric = 'throughput'")) == _MANY
-    logged = {each for (each,) in lab.query("SELECT replication FROM system_log WHERE host = 'a'")}
+    logged = {
+        replication
+        for (replication,) in lab.query("SELECT replication FROM system_log WHERE host = 'a'")
+    }
     assert 1 <= len(logged) < _MANY
     assert lab.query("SELECT count(*) FROM system_log WHERE host = 'b'") == [(_MANY,)]
     suspect = lab.query("SELECT DISTINCT replication FROM measurement WHERE status = 'suspect'")
-    assert {each for (each,) in suspect} == {*range(1, _MANY + 1)} - logged
+    assert {replication for (replication,) in suspect} == {*range(1, _MANY + 1)} - logged
     reasons = lab.query("SELECT host, code FROM suspicion")
     assert reasons == [("a", "unwatched")] * len(suspect)
     assert order == "sequential" or len(suspect) == 1
@@ -356,9 +359,9 @@ def test_foreign_load_makes_a_replication_suspect_which_stays_in_every_table(lab
     """Of three burners enough is left, even where a hypervisor takes its part, which is let be."""
     others_only = "system_log: {suspect: {steal: off, under_rate: off, untimed: off}}"
     with burner(), burner(), burner():
-        said = lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 2, {others_only}}}")))
-    assert "[foreign-cpu, shown once]" in said
-    assert "2 measured, 2 suspect" in said
+        output = lab.railgauge("run", str(lab.plan(f"{UDP}, replications: 2, {others_only}}}")))
+    assert "[foreign-cpu, shown once]" in output
+    assert "2 measured, 2 suspect" in output
     assert lab.query("SELECT DISTINCT status FROM measurement") == [("suspect",)]
     assert "suspect: u: 2 replications, foreign-cpu on a" in lab.railgauge("show", "1")
     lab.railgauge("report", "1", "--out", "report")
@@ -414,10 +417,10 @@ def test_foreign_traffic_makes_a_replication_suspect(lab: Lab) -> None:
 @pytest.mark.usefixtures("only_soaker")
 def test_soakers_refuse_a_machine_that_is_not_idle(lab: Lab) -> None:
     with burner():
-        said = lab.railgauge(
+        output = lab.railgauge(
             "run", str(lab.plan(f"{UDP}, replications: 1, soak: true}}")), status=1
         )
-    assert "is not idle" in said
+    assert "is not idle" in output
     assert lab.query("SELECT status, error_code FROM replication") == [("failed", "not-idle")]
     wait_for(lambda: not lab.watchers())
 

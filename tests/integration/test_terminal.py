@@ -45,7 +45,7 @@ class Terminal:
     """railgauge in a pseudo-terminal of 100 columns."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.seen = ""
+        self.output = ""
         self.pid, self.descriptor = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
@@ -54,15 +54,15 @@ class Terminal:
 
     def read_until(self, pattern: str, seconds: float = 60.0) -> None:
         deadline = time.monotonic() + seconds
-        while not re.search(pattern, self.seen):
-            assert time.monotonic() < deadline, self.seen
+        while not re.search(pattern, self.output):
+            assert time.monotonic() < deadline, self.output
             ready, _, _ = select.select([self.descriptor], [], [], 0.5)
             if ready:
                 try:
-                    self.seen += os.read(self.descriptor, 65536).decode(errors="replace")
+                    self.output += os.read(self.descriptor, 65536).decode(errors="replace")
                 except OSError:
                     break
-        assert re.search(pattern, self.seen), self.seen
+        assert re.search(pattern, self.output), self.output
 
     def press(self, key: bytes) -> None:
         os.write(self.descriptor, key)
@@ -75,7 +75,7 @@ class Terminal:
                 break
             if not more:
                 break
-            self.seen += more.decode(errors="replace")
+            self.output += more.decode(errors="replace")
         _, status = os.waitpid(self.pid, 0)
         os.close(self.descriptor)
         return os.waitstatus_to_exitcode(status)
@@ -86,7 +86,7 @@ def test_a_terminal_shows_the_case_how_far_it_is_its_figure_and_the_time_left(tm
     terminal = Terminal(tmp_path, "run", "plan.yaml")
     terminal.read_until(r"stream: loop.*[1-5]/5.*[KMG]?bit/s.*\d+:\d\d left")
     assert terminal.end() == 0
-    assert "5 measured" in terminal.seen
+    assert "5 measured" in terminal.output
 
 
 def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
@@ -95,9 +95,9 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
     terminal.read_until(r" [2-9]/100")
     terminal.press(b"\x03")
     assert terminal.end() == 130
-    assert "railgauge resume 1" in terminal.seen
-    assert "failed" not in terminal.seen
-    assert "Traceback" not in terminal.seen
+    assert "railgauge resume 1" in terminal.output
+    assert "failed" not in terminal.output
+    assert "Traceback" not in terminal.output
     database = sqlite3.connect(tmp_path / "railgauge.db")
     rows = database.execute("SELECT status, count(*) FROM replication GROUP BY 1").fetchall()
     database.close()
@@ -105,8 +105,8 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
 
 
 def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
-    shown = (tmp_path / "shown").open("w+")
-    display = LiveProgress(console(shown, force_terminal=True, width=100))
+    output = (tmp_path / "shown").open("w+")
+    display = LiveProgress(console(output, force_terminal=True, width=100))
     display.begin(1, 3, name, load_catalogue(), lambda: 61.0)
     display.dispatched(DISPATCH)
     display.measured(DISPATCH, Outcome(1, 0.0, {"throughput": 9.412e9}), Launch(0.0))
@@ -117,8 +117,8 @@ def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
     )
     display.lost("a", "[gone]")
     display.end()
-    shown.seek(0)
-    text = shown.read()
+    output.seek(0)
+    text = output.read()
     assert "a[red]→b" in text
     assert "[/bold] none [no-data]" in text
     assert "client: [b]small" in text
@@ -173,11 +173,11 @@ def test_a_long_warm_up_before_anything_is_measured_is_no_trouble_for_a_log(tmp_
         PLAN.replace("REPLICATIONS", "1").replace("200ms", "100ms, warmup: 10.5s")
     )
     with (tmp_path / "log").open("w") as log:
-        done = command_line.run(
+        completed = command_line.run(
             [*command_line.COMMAND, "run", "plan.yaml"],
             cwd=tmp_path,
             stdout=log,
             stderr=log,
             timeout=120,
         )
-    assert done.returncode == 0, (tmp_path / "log").read_text()
+    assert completed.returncode == 0, (tmp_path / "log").read_text()

@@ -31,7 +31,7 @@ def engines() -> str:
 
 def _status(box: Box) -> dict[str, Any]:
     listed = json.loads(box.command("list", "--json").stdout)
-    return next(each for each in listed if each["name"] == box.name)
+    return next(testbed for testbed in listed if testbed["name"] == box.name)
 
 
 def test_a_plan_measures_a_testbeds_links_by_its_hosts_file(box: Box) -> None:
@@ -86,8 +86,8 @@ def test_a_link_loses_exactly_what_its_pattern_says(box: Box, engines: str) -> N
     assert cable["relay"]["left_to_right"]["counted"] >= 100
     assert cable["relay"]["right_to_left"]["lost"] == 0
     for namespace in "ab":
-        shown = json.loads(sshlab.ip("-j", "-n", box.namespace(namespace), "link"))
-        assert {link["ifname"]: link["mtu"] for link in shown}["link0"] == 1400
+        links = json.loads(sshlab.ip("-j", "-n", box.namespace(namespace), "link"))
+        assert {link["ifname"]: link["mtu"] for link in links}["link0"] == 1400
     a.close()
     b.close()
 
@@ -104,8 +104,8 @@ def test_up_again_says_to_take_it_down_first(box: Box) -> None:
 
 def test_two_testbeds_stand_side_by_side_in_networks_of_their_own(box: Box, tmp_path: Path) -> None:
     other = Box(boxes.new_name(), tmp_path)
-    for each in (box, other):
-        each.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
+    for testbed in (box, other):
+        testbed.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
     addresses = [box.up()["hosts"]["a"]["address"]]
     try:
         addresses.append(other.up()["hosts"]["a"]["address"])
@@ -120,9 +120,9 @@ def test_a_namespace_of_somebody_else_is_left_alone(box: Box) -> None:
     sshlab.ip("netns", "add", box.namespace("b"))
     try:
         box.write("hosts: [a, b]\n")
-        done = box.command("up", str(box.file))
-        assert done.returncode == 3
-        assert f"ip netns del {box.namespace('b')}" in done.stderr
+        completed = box.command("up", str(box.file))
+        assert completed.returncode == 3
+        assert f"ip netns del {box.namespace('b')}" in completed.stderr
         assert boxes.traces(box.name) == [box.namespace("b")]
     finally:
         sshlab.ip("netns", "del", box.namespace("b"))
@@ -130,9 +130,9 @@ def test_a_namespace_of_somebody_else_is_left_alone(box: Box) -> None:
 
 def test_a_hosts_file_that_cannot_be_written_leaves_no_testbed(box: Box) -> None:
     box.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
-    done = box.command("up", str(box.file), "--hosts-out", "/nowhere/hosts.yaml")
-    assert done.returncode == 3
-    assert "can't write the hosts file /nowhere/hosts.yaml" in done.stderr
+    completed = box.command("up", str(box.file), "--hosts-out", "/nowhere/hosts.yaml")
+    assert completed.returncode == 3
+    assert "can't write the hosts file /nowhere/hosts.yaml" in completed.stderr
     assert boxes.traces(box.name) == []
 
 
@@ -140,9 +140,9 @@ def test_what_fails_half_way_is_taken_away_again(box: Box) -> None:
     script = 'mount --bind /dev/null /dev/net/tun && exec "$0" "$@"'
     without = replace(box, railgauge=("unshare", "-m", "sh", "-c", script, *command_line.COMMAND))
     box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: 1%}]\n")
-    done = without.command("up", str(box.file))
-    assert done.returncode == 3
-    assert "rail-wire can't make a link: cannot make the device 'link0'" in done.stderr
+    completed = without.command("up", str(box.file))
+    assert completed.returncode == 3
+    assert "rail-wire can't make a link: cannot make the device 'link0'" in completed.stderr
     assert boxes.traces(box.name) == []
 
 
@@ -204,9 +204,9 @@ def test_down_refuses_to_end_itself(box: Box) -> None:
     inside = replace(
         box, railgauge=("ip", "netns", "exec", box.namespace("a"), *command_line.COMMAND)
     )
-    done = inside.down()
-    assert done.returncode == 2
-    assert "leave it first" in done.stderr
+    completed = inside.down()
+    assert completed.returncode == 2
+    assert "leave it first" in completed.stderr
     assert _status(box)["state"] == "up"
 
 
@@ -260,16 +260,16 @@ def test_mpirun_starts_ranks_on_the_hosts_by_the_agent(
         "PATH": f"{Path(mpirun).parent}:{os.environ['PATH']}",
     }
     argv = ["ip", "netns", "exec", box.namespace("a"), mpirun, "--host", f"{first},{second}"]
-    done = subprocess.run(
+    completed = subprocess.run(
         [*argv, "-n", "2", "--bind-to", "none", "sh", "-c", "ip netns identify $$; uname -n"],
         capture_output=True,
         text=True,
         env=environment,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
-    said = done.stdout.split()
-    assert {box.namespace("a"), box.namespace("b"), host_name(box.namespace("b"))} <= set(said)
+    assert completed.returncode == 0, completed.stderr
+    words = completed.stdout.split()
+    assert {box.namespace("a"), box.namespace("b"), host_name(box.namespace("b"))} <= set(words)
 
 
 def _mpirun(version: int) -> str:
@@ -278,8 +278,8 @@ def _mpirun(version: int) -> str:
     for candidate in (str(beside), "/usr/bin/mpirun", shutil.which("mpirun") or ""):
         if candidate and Path(candidate).exists():
             argv = [candidate, "--version"]
-            said = subprocess.run(argv, capture_output=True, text=True).stdout
-            if f"(Open MPI) {version}." in said:
+            output = subprocess.run(argv, capture_output=True, text=True).stdout
+            if f"(Open MPI) {version}." in output:
                 return candidate
     return ""
 
@@ -288,8 +288,8 @@ def test_the_agent_takes_what_ssh_takes(box: Box) -> None:
     box.write("hosts: [a, b]\n")
     agent = box.up()["mpi"]["agent"]
     argv = [agent, "-x", "-o", "BatchMode=yes", "root@b", "echo", "'one  two';", "exit", "7"]
-    done = subprocess.run(argv, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (7, "one  two\n")
+    completed = subprocess.run(argv, capture_output=True, text=True)
+    assert (completed.returncode, completed.stdout) == (7, "one  two\n")
     unknown = subprocess.run([agent, "c", "true"], capture_output=True, text=True)
     assert unknown.returncode == 255
     assert "has no host 'c'" in unknown.stderr

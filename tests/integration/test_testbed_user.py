@@ -77,9 +77,9 @@ def test_a_testbed_whose_holder_was_killed_says_so_and_goes(box: Box) -> None:
     plan.write_text(
         f"railgauge: 1\nname: x\nhosts_file: {box.hosts_file}\ntests: [{{name: t, engine: udp}}]\n"
     )
-    done = box.run("run", str(plan), "--db", str(box.folder / "db"))
-    assert done.returncode == 3
-    assert f"namespace {box.namespace('a')} is gone" in done.stderr
+    completed = box.run("run", str(plan), "--db", str(box.folder / "db"))
+    assert completed.returncode == 3
+    assert f"namespace {box.namespace('a')} is gone" in completed.stderr
     assert box.down().returncode == 0
 
 
@@ -105,8 +105,8 @@ def _reached(user: int, namespace: str, moment: str) -> bool:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        there = Path(f"/proc/{pid}/root/run/netns", namespace).exists()
-        if there if moment == "namespace" else words[:2] == [b"sleep", b"infinity"]:
+        in_namespace = Path(f"/proc/{pid}/root/run/netns", namespace).exists()
+        if in_namespace if moment == "namespace" else words[:2] == [b"sleep", b"infinity"]:
             return True
     return False
 
@@ -116,8 +116,8 @@ def test_the_mpi_agent_reaches_the_holders_hosts_from_outside(box: Box) -> None:
     agent = box.up()["mpi"]["agent"]
     user = box.folder.stat().st_uid
     argv = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", agent, "b"]
-    done = subprocess.run([*argv, "ip netns identify $$"], capture_output=True, text=True)
-    assert done.stdout.strip() == box.namespace("b"), done.stderr
+    completed = subprocess.run([*argv, "ip netns identify $$"], capture_output=True, text=True)
+    assert completed.stdout.strip() == box.namespace("b"), completed.stderr
 
 
 def test_delays_in_a_user_namespace_are_rail_wires(box: Box) -> None:
@@ -137,14 +137,14 @@ def test_an_ordinary_user_calibrates_as_root_does(box: Box) -> None:
     """Rates and what is counted; a machine may disturb them by itself, but nothing is wrong."""
     words = ("retransmits", "udp throughput at 50", "lost", "reordered")
     where = ("--db", str(box.folder / "certificates.db"))
-    done = box.run("calibrate", *(f"--only={word}" for word in words), "--json", *where)
-    assert done.stderr == ""
-    rate, *counts = json.loads(done.stdout)["checks"]
+    completed = box.run("calibrate", *(f"--only={word}" for word in words), "--json", *where)
+    assert completed.stderr == ""
+    rate, *counts = json.loads(completed.stdout)["checks"]
     assert [check["name"].split()[1] for check in counts] == ["lost", "reordered", "retransmits"]
     for check in counts:
         certified = (check["error"], check["conclusion"]) == (0, "certified")
-        here = check["conclusion"] == "not certifiable here" and check["reason"]
-        assert certified or here, check
+        uncertifiable = check["conclusion"] == "not certifiable here" and check["reason"]
+        assert certified or uncertifiable, check
     # Packets were recorded, too; how well the rate is known is the machine's affair.
     assert rate["truth"] is not None or rate["reason"]
     assert rate["conclusion"] != "wrong"

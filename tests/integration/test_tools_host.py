@@ -55,8 +55,8 @@ def run(folder: Path, tests: str) -> tuple[int, str]:
     (folder / "plan.yaml").write_text(PLAN.format(tests=tests))
     box = Box("none", folder)
     database = str(folder / "railgauge.db")
-    done = box.run("run", str(folder / "plan.yaml"), "--db", database)
-    return done.returncode, done.stdout + done.stderr
+    completed = box.run("run", str(folder / "plan.yaml"), "--db", database)
+    return completed.returncode, completed.stdout + completed.stderr
 
 
 def values(folder: Path, test: str, metric: str, like: str = "%") -> list[float]:
@@ -84,11 +84,11 @@ def disk_seconds(folder: Path) -> list[float]:
     """Check what fio's measurements come to; return how long each took by its figures."""
     scratch = folder / "scratch"
     scratch.mkdir()
-    code, said = run(folder, DISK.format(folder=scratch))
+    code, output = run(folder, DISK.format(folder=scratch))
     # Only the folder that isn't there fails.
-    assert code == 1, said
+    assert code == 1, output
     assert values(folder, "nowhere", "throughput") == []
-    assert "nowhere: No such file or directory" in said
+    assert "nowhere: No such file or directory" in output
     seconds = []
     for mode in ("read", "write", "random_read", "random_write"):
         for block in (4096, 65536):
@@ -126,8 +126,8 @@ def test_sysbench_and_mbw_tell_what_can_be(
 
 def rest_ratio(folder: Path) -> float:
     """Check what the others' figures come to; return how much more often few primes are found."""
-    code, said = run(folder, REST)
-    assert code == 0, said
+    code, output = run(folder, REST)
+    assert code == 0, output
     (few,) = values(folder, "primes", "event_rate", '%"primes": 1000,%')
     (many,) = values(folder, "primes", "event_rate", '%"primes": 10000,%')
     (duration,) = values(folder, "primes", "event_time", '%"primes": 10000,%')

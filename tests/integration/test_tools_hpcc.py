@@ -25,21 +25,21 @@ def box(tmp_path: Path, require: Callable[[object, str], None]) -> Iterator[Box]
     require(os.geteuid() == 0 and shutil.which("ip"), "network namespaces need root and iproute2")
     require(shutil.which("hpcc"), "hpcc")
     require(shutil.which("mpirun"), "Open MPI (openmpi-bin)")
-    one = Box(new_name(), tmp_path)
-    one.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
+    testbed = Box(new_name(), tmp_path)
+    testbed.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
     try:
-        one.up()
-        yield one
+        testbed.up()
+        yield testbed
     finally:
-        one.down()
-        assert traces(one.name) == []
+        testbed.down()
+        assert traces(testbed.name) == []
 
 
 def test_hpccs_figures_come_out_of_its_file(box: Box) -> None:
     plan, database = box.folder / "plan.yaml", box.folder / "railgauge.db"
     plan.write_text(PLAN.format(hosts=box.hosts_file))
-    done = box.run("run", str(plan), "--db", str(database))
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = box.run("run", str(plan), "--db", str(database))
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     with sqlite3.connect(database) as connection:
         values = dict(connection.execute("SELECT metric, value FROM measurement").fetchall())
     # What HPL counts: two thirds of N's cube and three halves of its square.

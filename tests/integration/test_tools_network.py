@@ -72,9 +72,9 @@ NETPERF = shutil.which("netperf") and shutil.which("netserver")
 class Measured:
     """The run's values."""
 
-    def __init__(self, database: Path, said: str) -> None:
+    def __init__(self, database: Path, output: str) -> None:
         self.database = database
-        self.said = said
+        self.output = output
 
     def __call__(self, test: str, metric: str, like: str = "%") -> list[float]:
         """Return a metric's values of a test, of the cases whose parameters are `like` that."""
@@ -105,11 +105,11 @@ def measured(
     def measure() -> Measured:
         for _ in range(3):
             database = box.folder / f"{next(numbers)}.db"
-            done = box.run("run", str(plan), "--db", str(database))
-            if done.returncode == 0:
+            completed = box.run("run", str(plan), "--db", str(database))
+            if completed.returncode == 0:
                 break
-        assert done.returncode == 0, done.stdout + done.stderr
-        return Measured(database, done.stdout + done.stderr)
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+        return Measured(database, completed.stdout + completed.stderr)
 
     try:
         box.up()
@@ -226,4 +226,4 @@ def test_netperf_is_measured_or_skipped_with_the_reason(measured: Measured) -> N
     if NETPERF:
         assert fits(measured("netperf", "throughput")[0], RATE * PAYLOAD)
     else:
-        assert "netperf isn't on a" in measured.said
+        assert "netperf isn't on a" in measured.output

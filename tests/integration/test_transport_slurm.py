@@ -52,21 +52,21 @@ def node(open_node: Callable[[str], AllocationTransport]) -> AllocationTransport
 
 def steps(slurm: SlurmLab) -> list[str]:
     """The steps that run, without those that Slurm adds by itself."""
-    shown = slurm.call("squeue", "-h", "-s", "-o", "%i").split()
-    return [step for step in shown if step.rpartition(".")[2].isdigit()]
+    step_ids = slurm.call("squeue", "-h", "-s", "-o", "%i").split()
+    return [step for step in step_ids if step.rpartition(".")[2].isdigit()]
 
 
 def step_processes(slurm: SlurmLab) -> list[int]:
     """What runs below our slurmds: steps and what they started."""
-    found = []
+    pids = []
     for pid in slurm.processes():
         try:
             name = Path(f"/proc/{pid}/comm").read_text().strip()
         except OSError:
             continue
         if name in ("sleep", "slurmstepd", "cat", "sh"):
-            found.append(pid)
-    return found
+            pids.append(pid)
+    return pids
 
 
 def test_output_status_and_stderr_come_back(node: AllocationTransport) -> None:
@@ -189,19 +189,19 @@ def test_steps_run_side_by_side_on_one_node_and_on_two(
     open_node: Callable[[str], AllocationTransport],
 ) -> None:
     nodes = [open_node("node1"), open_node("node2")]
-    processes = [each.start(["cat"]) for each in nodes * 3]
+    processes = [transport.start(["cat"]) for transport in nodes * 3]
     for number, process in enumerate(processes):
         process.send_line(str(number))
     assert [process.read_line(30) for process in processes] == list("012345")
 
 
 def test_a_jobs_own_options_do_not_reach_the_steps(node: AllocationTransport) -> None:
-    others = {"SLURM_NTASKS": "2", "SLURM_CPU_BIND": "cores", "SLURM_EXACT": "1"}
-    os.environ |= others
+    options = {"SLURM_NTASKS": "2", "SLURM_CPU_BIND": "cores", "SLURM_EXACT": "1"}
+    os.environ |= options
     try:
         assert run(node, ["sh", "-c", "echo $SLURM_NTASKS"], timeout=30).stdout == "1\n"
     finally:
-        for name in others:
+        for name in options:
             os.environ.pop(name)
 
 

@@ -190,9 +190,9 @@ def test_letting_go_of_a_host_that_answers_nothing_ends_the_wait_for_it(
         connection, _ = server.accept()
         with connection:
             silent.close()
-            for each in reaching:
+            for future in reaching:
                 with pytest.raises(HostUnreachableError, match="node: nothing more is started"):
-                    each.result(10)
+                    future.result(10)
 
 
 def test_letting_go_of_a_host_whose_link_is_down_ends_the_wait_for_its_program(
@@ -216,7 +216,7 @@ def test_one_thread_reads_a_program_that_another_waits_for(node: SshTransport) -
         size = 0
         while (line := process.read_line(60)) is not None:
             size += len(line) + 1
-        ends = [each.result() for each in waiting]
+        ends = [future.result() for future in waiting]
     assert size == 3_000_000
     assert [(end.status, end.stderr) for end in ends] == [(0, "e\n" * 32768)] * 2
 
@@ -417,9 +417,9 @@ def test_a_host_shows_the_kind_of_key_that_is_known(
     rsa = lab.folder / "rsa_key"
     keygen(rsa, kind="rsa")
     lab.a.sshd(2224, f"HostKey {rsa}")
-    known = " ".join(rsa.with_suffix(".pub").read_text().split()[:2])
+    host_key = " ".join(rsa.with_suffix(".pub").read_text().split()[:2])
     lab.write_config(lab.entry("rsa", lab.a.control, port=2224))
-    lab.write_known_hosts(f"[{lab.a.control}]:2224 {known}")
+    lab.write_known_hosts(f"[{lab.a.control}]:2224 {host_key}")
     assert run(open_ssh("rsa"), ["echo", "in"], timeout=60).stdout == "in\n"
 
 

@@ -22,7 +22,7 @@ def test_the_tutorials_commands_work_in_their_order(tmp_path: Path) -> None:
     )
     (tmp_path / "bin" / "railgauge").chmod(0o755)
     (tmp_path / "empty").mkdir()
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-eux", "-c", "".join(blocks)],
         cwd=tmp_path / "empty",
         env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"},
@@ -31,7 +31,7 @@ def test_the_tutorials_commands_work_in_their_order(tmp_path: Path) -> None:
         text=True,
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr
-    assert "run 2 in railgauge.db: 10 measured" in done.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert "run 2 in railgauge.db: 10 measured" in completed.stdout
     assert (tmp_path / "empty" / "report" / "index.html").is_file()
     assert (tmp_path / "empty" / "results.csv").read_text().count("\n") > 20

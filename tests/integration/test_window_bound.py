@@ -31,14 +31,14 @@ def pair(box: Box, require: Callable[[object, str], None]) -> Box:
 
 def _offered(namespace: str) -> list[int]:
     """Ask ss for the windows offered to the connections that send test data."""
-    told = subprocess.run(
+    stdout = subprocess.run(
         [*("ip", "netns", "exec", namespace), *("ss", "-tinH", "dport", "=", f":{_DATA_PORT}")],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    sent = [int(number) for number in re.findall(r"bytes_sent:(\d+)", told)]
-    windows = [int(number) for number in re.findall(r"snd_wnd:(\d+)", told)]
+    sent = [int(number) for number in re.findall(r"bytes_sent:(\d+)", stdout)]
+    windows = [int(number) for number in re.findall(r"snd_wnd:(\d+)", stdout)]
     return windows if sent and min(sent) > _UNDER_WAY else []
 
 

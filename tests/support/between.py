@@ -63,8 +63,8 @@ class Between:
         self._hang_up()
         for thread in self.threads:
             thread.join(PATIENCE)
-        for each in self.sockets:
-            each.close()
+        for sock in self.sockets:
+            sock.close()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -117,6 +117,6 @@ class Between:
         return whole if self.left > 0 else self.change(whole)
 
     def _hang_up(self) -> None:
-        for each in self.sockets:
+        for sock in self.sockets:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RDWR)

@@ -33,8 +33,8 @@ def measured(box: Box) -> dict[tuple[str, str], list[float]]:
     """Run a short plan on the testbed; return each link's and metric's values."""
     plan, database = box.folder / "plan.yaml", box.folder / "railgauge.db"
     plan.write_text(_PLAN.format(hosts_file=box.hosts_file))
-    done = box.run("run", str(plan), "--db", str(database))
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = box.run("run", str(plan), "--db", str(database))
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     with sqlite3.connect(database) as connection:
         rows = connection.execute("SELECT link, metric, value FROM measurement").fetchall()
     values: dict[tuple[str, str], list[float]] = {}
@@ -91,8 +91,8 @@ class Box:
 
     def up(self) -> dict[str, Any]:
         """Build it and return what the hosts file says."""
-        done = self.command("up", str(self.file), "--hosts-out", str(self.hosts_file))
-        assert done.returncode == 0, done.stderr
+        completed = self.command("up", str(self.file), "--hosts-out", str(self.hosts_file))
+        assert completed.returncode == 0, completed.stderr
         content = yaml.safe_load(self.hosts_file.read_text())
         assert isinstance(content, dict)
         return content
@@ -105,13 +105,13 @@ class Box:
 def traces(name: str) -> list[str]:
     """Return what there is on this machine that carries a testbed's name."""
     namespaces = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True).stdout
-    found = [line for line in namespaces.splitlines() if name in line]
-    found += [str(path) for path in Path("/run/railgauge").glob("*") if path.name == name]
+    leftovers = [line for line in namespaces.splitlines() if name in line]
+    leftovers += [str(path) for path in Path("/run/railgauge").glob("*") if path.name == name]
     for path in Path("/proc").glob("[0-9]*"):
         try:
             words = (path / "environ").read_bytes() + (path / "cmdline").read_bytes()
         except OSError:
             continue
         if f"rg-{name}-".encode() in words:
-            found.append(str(path))
-    return found
+            leftovers.append(str(path))
+    return leftovers

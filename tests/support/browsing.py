@@ -65,7 +65,7 @@ RATES = {512: (95.5, 9.25), 64: (9.0, 100.25), 4096: (None, 870.0), 1024: (1000.
 
 
 def railgauge(folder: Path, *arguments: str) -> None:
-    done = command_line.run(
+    completed = command_line.run(
         [*command_line.COMMAND, *arguments],
         cwd=folder,
         capture_output=True,
@@ -73,7 +73,7 @@ def railgauge(folder: Path, *arguments: str) -> None:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 class Tab:
@@ -82,19 +82,19 @@ class Tab:
     def __init__(self, context: BrowserContext, *, scripted: bool = True) -> None:
         self.scripted = scripted
         self.page: Page = context.new_page()
-        self.asked: list[str] = []
-        self.said: list[str] = []
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.urls: list[str] = []
+        self.messages: list[str] = []
+        self.page.on("request", lambda request: self.urls.append(request.url))
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("dialog", lambda dialog: self._alarm(dialog.message))
 
     def _alarm(self, message: str) -> None:
-        self.said.append(f"dialog: {message}")
+        self.messages.append(f"dialog: {message}")
 
     def open(self, path: Path) -> Page:
         """Open the file, which must be silent and ask for nothing but itself and its data."""
-        self.asked.clear()
+        self.urls.clear()
         self.page.goto(path.as_uri(), wait_until="load")
         main = self.page.locator("main[data-top]")
         data = ""
@@ -104,8 +104,8 @@ class Tab:
             )
             if self.scripted:
                 self.page.wait_for_selector("main[data-drawn]", state="attached")
-        assert self.asked[0] == path.as_uri()
-        assert all(data and asked.startswith(data) for asked in self.asked[1:])
+        assert self.urls[0] == path.as_uri()
+        assert all(data and url.startswith(data) for url in self.urls[1:])
         return self.page
 
     def picture(self, name: str) -> None:

@@ -59,18 +59,18 @@ def build(folder: Path) -> Cluster:
     pid = os.getpid()
     # 10.64.0.0/10 in networks of sixteen addresses; the lab of two hosts has others.
     net = ipaddress.ip_network((int(ipaddress.ip_address("10.64.0.0")) + pid % 2**18 * 16, 28))
-    ours, *theirs = map(str, net.hosts())
+    uplink_address, *host_addresses = map(str, net.hosts())
     switch, uplink = f"rg{pid}{_SWITCH}", f"rg{pid}u"
     ip("netns", "add", switch)
     ip("-n", switch, "link", "add", "switch", "type", "bridge")
     ip("-n", switch, "link", "set", "switch", "up")
     ip("link", "add", uplink, "type", "veth", "peer", "name", "root", "netns", switch)
-    ip("addr", "add", f"{ours}/28", "dev", uplink)
+    ip("addr", "add", f"{uplink_address}/28", "dev", uplink)
     ip("link", "set", uplink, "up")
     ip("-n", switch, "link", "set", "root", "master", "switch", "up")
     hosts = {
         name: _host(folder, name, switch, address)
-        for name, address in zip(NAMES, theirs, strict=False)
+        for name, address in zip(NAMES, host_addresses, strict=False)
     }
     first, second, *_ = hosts.values()
     cluster = Cluster(Lab(folder, first, second), hosts)
@@ -138,12 +138,12 @@ def traffic(host: LabHost) -> int:
 
 def programs(host: LabHost, name: str) -> list[int]:
     """Return the processes on a host whose program's name begins with `name`."""
-    found = []
+    pids = []
     for pid in ip("netns", "pids", host.namespace).split():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             if Path(f"/proc/{pid}/comm").read_text().startswith(name):
-                found.append(int(pid))
-    return found
+                pids.append(int(pid))
+    return pids
 
 
 def signal_programs(host: LabHost, name: str, number: signal.Signals) -> int:

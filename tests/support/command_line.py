@@ -55,7 +55,9 @@ def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _inherited() -> list[object]:
     """Return what a child takes over from who starts it, and a forked one from the server."""
-    ignored = {each for each in signal.valid_signals() if signal.getsignal(each) == signal.SIG_IGN}
+    ignored = {
+        number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN
+    }
     own = Path("/proc/thread-self")
     status = (own / "status").read_text().splitlines()
     return [
@@ -68,7 +70,7 @@ def _inherited() -> list[object]:
         Path("/proc/self/limits").read_text(),
         [line for line in status if line.startswith(("Umask:", "CapEff:", "NoNewPrivs:"))],
         (own / "cgroup").read_text(),
-        sorted(each.readlink() for each in (own / "ns").iterdir()),
+        sorted(entry.readlink() for entry in (own / "ns").iterdir()),
         (own / "root").readlink(),
     ]
 
@@ -80,12 +82,12 @@ class _Server:
         self.environment = _read_at_start(os.environ)
         self.inherited = _inherited()
         self._asking = threading.Lock()
-        self._connection, theirs = socket.socketpair()
+        self._connection, server_end = socket.socketpair()
         script = ROOT / "tests" / "support" / "fork_server.py"
-        with theirs:
+        with server_end:
             self._process = subprocess.Popen(
-                [sys.executable, script, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, script, str(server_end.fileno())],
+                pass_fds=[server_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
             )
@@ -131,9 +133,9 @@ class Popen(subprocess.Popen[Any]):
         }
         command = [os.fspath(word) for word in options["args"]]
         other = options.keys() - _SERVED - set(_PIPES)
-        alike = all(options[name] in _ONLY.get(name, ()) for name in other)
-        alike = alike and _is_ours(command) and folder.is_dir()
-        if CLONE is None or not alike:
+        supported = all(options[name] in _ONLY.get(name, ()) for name in other)
+        supported = supported and _is_ours(command) and folder.is_dir()
+        if CLONE is None or not supported:
             return False
         server = _servers.get(os.getpid())
         if server is None:
@@ -141,8 +143,8 @@ class Popen(subprocess.Popen[Any]):
         if _read_at_start(environment) != server.environment or _inherited() != server.inherited:
             return False
         pipes = {name: options[name] for name in _PIPES}
-        given = (pipes["p2cread"], pipes["c2pwrite"], pipes["errwrite"])
-        streams = [number if stream == -1 else stream for number, stream in enumerate(given)]
+        descriptors = (pipes["p2cread"], pipes["c2pwrite"], pipes["errwrite"])
+        streams = [number if stream == -1 else stream for number, stream in enumerate(descriptors)]
         new_session = bool(options["start_new_session"])
         request = Request(command[2], command[3:], str(folder), environment, new_session)
         self.pid = server.fork(request, streams)
@@ -171,7 +173,7 @@ def run(
         except BaseException:
             process.kill()
             raise
-    done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    completed = subprocess.CompletedProcess(process.args, process.returncode, out, err)
     if check:
-        done.check_returncode()
-    return done
+        completed.check_returncode()
+    return completed

@@ -38,10 +38,10 @@ def sticky_modes(draw, shape):
 
 def autocorrelated(draw, shape):
     """Each replication depends on the one before it (0.5)."""
-    found = draw.standard_normal(shape)
+    values = draw.standard_normal(shape)
     for at in range(1, shape[2]):
-        found[..., at] = 0.5 * found[..., at - 1] + np.sqrt(0.75) * found[..., at]
-    return 1 + NOISE * found
+        values[..., at] = 0.5 * values[..., at - 1] + np.sqrt(0.75) * values[..., at]
+    return 1 + NOISE * values
 
 
 def drifting(draw, shape):
@@ -97,8 +97,8 @@ def of_many_kinds(draw, shape):
 
 
 KINDS: dict[str, Draw] = {
-    each.__name__: each
-    for each in (
+    kind.__name__: kind
+    for kind in (
         normal,
         log_normal,
         bimodal,
@@ -127,8 +127,8 @@ def false_alarms(
     """Return the share of cases, and of comparisons, with a change though nothing changed."""
     changed = np.zeros((times, cases), bool)
     for at in range(times):
-        found = compared(kind(draw, (baseline + 1, cases, replications)))
-        changed[at] = [one.change in ("faster", "slower") for one in found]
+        results = compared(kind(draw, (baseline + 1, cases, replications)))
+        changed[at] = [result.change in ("faster", "slower") for result in results]
     return float(changed.mean()), float(changed.any(axis=1).mean())
 
 
@@ -136,9 +136,9 @@ def found_slower(
     draw: np.random.Generator, kind: Draw, times: int, *, slower=0.03, cases=50, baseline=1
 ) -> float:
     """Return how often one case of many that got slower is found."""
-    found = 0
+    count = 0
     for _ in range(times):
         values = kind(draw, (baseline + 1, cases, 10))
         values[-1, 0] *= 1 + slower
-        found += compared(values)[0].change == "slower"
-    return found / times
+        count += compared(values)[0].change == "slower"
+    return count / times

@@ -71,12 +71,12 @@ def fill(store: Store) -> list[int]:
 
 def stored_published(store: Store) -> int:
     """Store an imported run: a mean of ten, and a value that is lost in its source."""
-    said = {
+    published_values = {
         "throughput": PublishedValue(10, 0.5, 1.0, 4.0),
         "loss_rate": PublishedValue(absence="lost"),
     }
     new = replace(RUN, origin="imported")
-    outcome = Outcome(1, None, {"throughput": 3.0}, published=said)
+    outcome = Outcome(1, None, {"throughput": 3.0}, published=published_values)
     results = [("stream", case().key, outcome)]
     return store.import_run(new, planned(case(), replications=1), METRICS, results)
 
@@ -115,7 +115,9 @@ def stored_group(store: Store) -> int:
     for number in (1, 2):
         outcome = logged(number, *logs)
         # Not in the plan's order, as a launch may say.
-        store.add_all(run, "matrix", [(each.key, outcome) for each in reversed(pairs)], launch)
+        store.add_all(
+            run, "matrix", [(pair_case.key, outcome) for pair_case in reversed(pairs)], launch
+        )
     return run
 
 
@@ -140,28 +142,38 @@ def _without_ids(table: Table) -> Any:
     ).select_from(table)
 
 
-def told(store: Store, run: int) -> list[object]:
+def run_contents(store: Store, run: int) -> list[object]:
     """Return all that the store tells of a run but what it's numbered."""
     stored = store.run(run)
     series = [
-        (each.test, each.case, each.metric, each.unit, each.values.tolist(), each.suspect.tolist())
-        for each in store.series([run])
+        (
+            record.test,
+            record.case,
+            record.metric,
+            record.unit,
+            record.values.tolist(),
+            record.suspect.tolist(),
+        )
+        for record in store.series([run])
     ]
     logs = [
-        (each.test, each.case, each.replication, replace(each.log, series=None))
-        for each in store.logs(run) + store.run_logs(run)
+        (record.test, record.case, record.replication, replace(record.log, series=None))
+        for record in store.logs(run) + store.run_logs(run)
     ]
     samples = [
         None
-        if each.log.series is None
-        else (each.log.series.names, each.log.series.values.tolist())
-        for each in store.logs(run, series=True) + store.run_logs(run)
+        if record.log.series is None
+        else (record.log.series.names, record.log.series.values.tolist())
+        for record in store.logs(run, series=True) + store.run_logs(run)
     ]
     traces = [
-        (each.test, each.case, each.replication, store.trace(each).sequence.tolist())
-        for each in store.traces([run])
+        (record.test, record.case, record.replication, store.trace(record).sequence.tolist())
+        for record in store.traces([run])
     ]
-    one_by_one = [store.replications(run, each.test, each.case.key) for each in stored.cases]
+    one_by_one = [
+        store.replications(run, planned_case.test, planned_case.case.key)
+        for planned_case in stored.cases
+    ]
     return [
         replace(stored, id=0),
         store.peaks(run),
@@ -170,7 +182,10 @@ def told(store: Store, run: int) -> list[object]:
         samples,
         traces,
         one_by_one,
-        [(each.test, each.case, each.replication, each.port) for each in store.ports(run)],
+        [
+            (record.test, record.case, record.replication, record.port)
+            for record in store.ports(run)
+        ],
         store.suspicions(run),
         store.warnings(run),
         store.failures(run),

@@ -41,11 +41,11 @@ class EchoPeer:
         self.thread = threading.Thread(target=self._serve, daemon=True)
 
     def _udp(self) -> list[socket.socket]:
-        made = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(self.streams)]
-        for one in made:
-            one.bind(("127.0.0.1", 0))
-            one.settimeout(PATIENCE)
-        return made
+        sockets = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(self.streams)]
+        for sock in sockets:
+            sock.bind(("127.0.0.1", 0))
+            sock.settimeout(PATIENCE)
+        return sockets
 
     def __enter__(self) -> EchoPeer:
         self.thread.start()
@@ -54,10 +54,10 @@ class EchoPeer:
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
-        for one in (self.control, *self.sockets):
+        for sock in (self.control, *self.sockets):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                sock.shutdown(socket.SHUT_RDWR)
+            sock.close()
         self.thread.join(PATIENCE)
 
     def _serve(self) -> None:
@@ -84,8 +84,8 @@ class EchoPeer:
     def _replicate(self, probe: bool) -> None:
         self.received = [0] * self.streams
         if self.engine == "udp":
-            for number, one in enumerate(self.sockets):
-                self._start(self._echo_datagrams, number, one)
+            for number, sock in enumerate(self.sockets):
+                self._start(self._echo_datagrams, number, sock)
         elif probe:
             self._accept()[1].close()
         else:

@@ -73,8 +73,8 @@ def build_engines(factory: pytest.TempPathFactory, mpi: str = "") -> Path:
             options = [f"BUILD={folder}", f"SANITIZE={SANITIZE}", f"MPI={mpi}", f"CFLAGS={flags}"]
             targets = ["mpi"] if mpi else []
             command = ["make", "-s", "-j4", "-C", str(ROOT / "engines"), *options, *targets]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
+            completed = subprocess.run(command, capture_output=True, text=True)
+            assert completed.returncode == 0, completed.stdout + completed.stderr
         elif not folder.exists():
             _link(deploy_here() / "build", folder, mpi)
     return folder
@@ -85,5 +85,5 @@ def _link(build: Path, folder: Path, mpi: str) -> None:
     for path in build.iterdir():
         (folder / path.name).symlink_to(path)
     if mpi or shutil.which("mpicc"):
-        ours = deploy_mpi(LocalTransport("here"), str(build), mpi or None)
-        (folder / "rail-mpi").symlink_to(ours.program)
+        installation = deploy_mpi(LocalTransport("here"), str(build), mpi or None)
+        (folder / "rail-mpi").symlink_to(installation.program)

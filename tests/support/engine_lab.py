@@ -86,9 +86,9 @@ def in_turn(measure: Callable[[], Outcome]) -> Outcome:
     A stalled machine takes longer for that.
     """
     last = time.monotonic() + PATIENCE
-    while (done := measure()).is_busy and time.monotonic() < last:
+    while (outcome := measure()).is_busy and time.monotonic() < last:
         time.sleep(0.01)
-    return done
+    return outcome
 
 
 class Running:
@@ -195,15 +195,15 @@ class Engines:
         return [str(self.folder / f"rail-{engine}"), *(str(a) for a in arguments)]
 
     def run(self, engine: str, *arguments: object) -> Outcome:
-        done = subprocess.run(
+        result = subprocess.run(
             self.argv(engine, *arguments),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=PATIENCE * 2,
         )
-        lines = done.stdout.splitlines() if "--json" in arguments else []
-        return Outcome(done.returncode, done.stdout, done.stderr, [_event(x) for x in lines])
+        lines = result.stdout.splitlines() if "--json" in arguments else []
+        return Outcome(result.returncode, result.stdout, result.stderr, [_event(x) for x in lines])
 
     def start(self, engine: str, *arguments: object, **env: str) -> Running:
         return self.start_other(*self.argv(engine, *arguments), **env)
@@ -232,16 +232,16 @@ class Engines:
     ) -> Outcome:
         """Measure `count` short replications; if `waits`, as soon as the server has time."""
         engine = server.listening["engine"]
-        given = ("--json", f"--port={server.port}", f"--replications={count}")
+        base_options = ("--json", f"--port={server.port}", f"--replications={count}")
         brief = () if any("--duration" in str(o) for o in options) else ("--duration=0.1s",)
-        arguments = (engine, "client", host, *given, *brief, *options)
+        arguments = (engine, "client", host, *base_options, *brief, *options)
         return in_turn(lambda: self.run(*arguments)) if waits else self.run(*arguments)
 
     def start_client(self, server: Server, *options: object) -> Running:
         """Start a client whose replications last until something ends them."""
         engine = server.listening["engine"]
-        given = ("127.0.0.1", "--json", f"--port={server.port}", "--duration=60s")
-        client = self.start(engine, "client", *given, *options)
+        arguments = ("127.0.0.1", "--json", f"--port={server.port}", "--duration=60s")
+        client = self.start(engine, "client", *arguments, *options)
         assert client.event()["event"] == "settings"
         return client
 

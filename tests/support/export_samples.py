@@ -37,19 +37,19 @@ def fill_export(store: Store) -> list[int]:
     hostile = [_named(name) for name in HOSTILE]
     run = replace(RUN, plan=HOSTILE[0], git_commit="-")
     second = store.begin_run(run, planned(*hostile, test=HOSTILE[1]), METRICS)
-    for each in hostile:
-        store.add(second, HOSTILE[1], each.key, measured(1, 1e9 / 3), Launch(MOMENT))
+    for hostile_case in hostile:
+        store.add(second, HOSTILE[1], hostile_case.key, measured(1, 1e9 / 3), Launch(MOMENT))
     store.finish_run(second, "complete")
     return [first, second]
 
 
 def _plain(store: Store) -> int:
-    both, lone = case(), replace(case(512), engine="disk", link="gw1", server=None, key="f00d")
-    plans = [*planned(both), *planned(lone, test="disk", replications=1)]
+    stream, lone = case(), replace(case(512), engine="disk", link="gw1", server=None, key="f00d")
+    plans = [*planned(stream), *planned(lone, test="disk", replications=1)]
     run = store.begin_run(RUN, plans, {**METRICS, "disk": {"throughput": _DISK}})
     launch = replace(LAUNCH)
     for outcome in (warmup(), measured(1), suspect(2), failed(3)):
-        store.add(run, "stream", both.key, outcome, launch)
+        store.add(run, "stream", stream.key, outcome, launch)
     alone = replace(measured(1), metrics={"throughput": 5e-324}, started_at=None)
     store.add(run, "disk", lone.key, alone, Launch(MOMENT))
     store.finish_run(run, "complete")

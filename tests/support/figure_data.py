@@ -30,13 +30,13 @@ def store_values(
     suspect: Callable[[int], bool] = lambda number: False,
     start: float = MIDNIGHT,
     measured: bool = True,
-    asked: int | None = None,
+    total: int | None = None,
 ) -> int:
     """Store a run of a case for each (link, datagram[, sockbuf]) with a replication a value.
 
     A replication takes a second; those whose number is `suspect` are. FAILED is a failed one.
-    Without `measured` there are the cases only. Unless `asked` for, there are as many replications
-    as values.
+    Without `measured` there are the cases only. Unless `total` is given, there are as many
+    replications as values.
     """
     cases = {}
     for link, datagram, *rest in values:
@@ -44,7 +44,7 @@ def store_values(
         client, server = link.split("→")
         key = case_key("udp", link, client, server, parameters)
         cases[(link, datagram, *rest)] = Case(key, "udp", link, client, server, parameters)
-    planned = [PlannedCase("stream", one, asked or len(values[at])) for at, one in cases.items()]
+    planned = [PlannedCase("stream", case, total or len(values[at])) for at, case in cases.items()]
     new = NewRun("fabric", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
     run = store.begin_run(new, planned, {"udp": _METRICS})
     now = start
@@ -63,6 +63,6 @@ def _outcome(number: int, now: float, metric: str, value: float | None, suspect:
     if value is None:
         return Outcome(number, now, {}, status="failed", error_code="x", error_message="x")
     if suspect:
-        why = (Suspicion("swapped", "a", "it swapped"),)
-        return Outcome(number, now, {metric: value}, status="suspect", suspicions=why)
+        suspicions = (Suspicion("swapped", "a", "it swapped"),)
+        return Outcome(number, now, {metric: value}, status="suspect", suspicions=suspicions)
     return Outcome(number, now, {metric: value})

@@ -22,12 +22,12 @@ class TwoSleeps:
 
     def pids(self) -> list[int]:
         """Return the sleeps that run."""
-        found = []
+        pids = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
                 if entry.name.isdigit() and self._is_one(entry):
-                    found.append(int(entry.name))
-        return found
+                    pids.append(int(entry.name))
+        return pids
 
     def started(self) -> bool:
         """Tell whether both run, within a minute."""

@@ -147,7 +147,7 @@ def prepare(connection: socket.socket) -> None:
     running = sum(1 for _ in Path("/proc/self/task").iterdir())
     assert running == 1, f"{running} threads: what is forked would lack all but one"
     _stderr_drain()._epoll.close()
-    names = [each.name for each in Path("/proc/self/fd").iterdir() if each.exists()]
+    names = [entry.name for entry in Path("/proc/self/fd").iterdir() if entry.exists()]
     files = set(map(int, names)) - {0, 1, 2, connection.fileno()}
     assert not files, f"the files {files} would be shared by all that is forked"
     # What is imported stays: looking at it again would copy its pages in each child.

@@ -46,18 +46,20 @@ class Database:
     ) -> int:
         """Store a run with `n` throughputs around each case's level; level 0: all failed."""
         with self._opened() as store:
-            run = store.begin_run(new, planned(*(one for one, _ in levels), test=test), metrics)
+            run = store.begin_run(
+                new, planned(*(test_case for test_case, _ in levels), test=test), metrics
+            )
             with store.together():
-                for one, level in levels:
+                for test_case, level in levels:
                     noise = 0.003 * self._random.standard_normal(n)
                     tonight = level * (1 + 0.005 * self._random.standard_normal())
                     for number, value in enumerate((tonight * (1 + noise)).tolist(), 1):
                         outcome = measured(number, value) if level else failed(number)
                         if level and number <= suspect:
                             outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
-                        store.add(run, test, one.key, outcome, LAUNCH)
-            for host, found in (facts or {}).items():
-                store.add_facts(run, host, found)
+                        store.add(run, test, test_case.key, outcome, LAUNCH)
+            for host, host_facts in (facts or {}).items():
+                store.add_facts(run, host, host_facts)
             store.finish_run(run, "complete")
         return run
 
@@ -85,14 +87,14 @@ class Database:
 
     def say(self, *arguments: str) -> str:
         self.date()
-        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
-        assert done.exit_code == 0, done.output + str(done.exception)
-        return done.output
+        result = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert result.exit_code == 0, result.output + str(result.exception)
+        return result.output
 
     def json(self, *arguments: str) -> Any:
         return json.loads(self.say(*arguments, "--json"))
 
     def refusal(self, *arguments: str) -> str:
-        done = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
-        assert isinstance(done.exception, InputError)
-        return str(done.exception)
+        result = CliRunner().invoke(history, [*arguments, "--db", str(self.path)])
+        assert isinstance(result.exception, InputError)
+        return str(result.exception)

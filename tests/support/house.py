@@ -159,8 +159,8 @@ def _twice(names: Iterable[tuple[str, str]]) -> tuple[str, ...]:
 
 def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     arguments = function.args
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return sum(argument.arg not in ("self", "cls") for argument in every)
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return sum(argument.arg not in ("self", "cls") for argument in parameters)
 
 
 def figures() -> list[Figure]:

@@ -44,7 +44,7 @@ def alone(folder: Path, fragment: str, preamble: str = "") -> str:
 
 def run(command: Sequence[str], folder: Path) -> str:
     """Return what a program says, which must succeed."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
-    said = done.stdout.decode(errors="replace")
-    assert done.returncode == 0, said[-2000:] + done.stderr.decode(errors="replace")[-500:]
-    return said
+    result = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)
+    stdout = result.stdout.decode(errors="replace")
+    assert result.returncode == 0, stdout[-2000:] + result.stderr.decode(errors="replace")[-500:]
+    return stdout

@@ -26,10 +26,10 @@ def system_log(
     ticks = round(elapsed * TICKS)
     softirq = round(ticks * busy / 5)
     system = round(ticks * busy) - softirq
-    each = {"system": system, "softirq": softirq, "idle": ticks - system - softirq}
-    counts = {f"cpu/all/{kind}": number * cpus for kind, number in each.items()}
+    cpu_ticks = {"system": system, "softirq": softirq, "idle": ticks - system - softirq}
+    counts = {f"cpu/all/{kind}": number * cpus for kind, number in cpu_ticks.items()}
     for cpu in range(cpus):
-        counts |= {f"cpu/{cpu}/{kind}": number for kind, number in each.items()}
+        counts |= {f"cpu/{cpu}/{kind}": number for kind, number in cpu_ticks.items()}
         counts |= {f"softirq/NET_RX/{cpu}": 4000 + cpu, f"interrupt/24/{cpu}": 9000 * (1 - cpu % 2)}
     counts |= {
         "stat/interrupts": 20_000,

@@ -66,9 +66,9 @@ def namespaces() -> Iterator[tuple[str, str]]:
 
 
 @contextlib.contextmanager
-def delayed(delay: float, every: int = 0) -> Iterator[Way]:
+def delayed(delay: float, drop_interval: int = 0) -> Iterator[Way]:
     with namespaces() as (near, far):
-        argv = [sys.executable, __file__, near, far, str(delay), str(every)]
+        argv = [sys.executable, __file__, near, far, str(delay), str(drop_interval)]
         between = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         way = Way(near, far, between)
         try:
@@ -109,9 +109,9 @@ def _enter(namespace: str, address: str) -> int:
 
 
 class _Between:
-    def __init__(self, near: int, far: int, delay: float, every: int) -> None:
+    def __init__(self, near: int, far: int, delay: float, drop_interval: int) -> None:
         self.near, self.other = near, {near: far, far: near}
-        self.delay, self.every = delay, every
+        self.delay, self.drop_interval = delay, drop_interval
         self.under_way: deque[tuple[float, int, bytes]] = deque()
         self.large = self.dropped = 0
 
@@ -143,17 +143,17 @@ class _Between:
                     self.under_way.append((due, self.other[device], packet))
 
     def _drops(self, device: int, packet: bytes) -> bool:
-        if device != self.near or len(packet) < LARGE or not self.every:
+        if device != self.near or len(packet) < LARGE or not self.drop_interval:
             return False
         self.large += 1
-        dropped = self.large % self.every == 0
+        dropped = self.large % self.drop_interval == 0
         self.dropped += dropped
         return dropped
 
 
 def _main() -> None:
-    near, far, delay, every = sys.argv[1:]
-    between = _Between(_enter(near, NEAR), _enter(far, FAR), float(delay), int(every))
+    near, far, delay, interval = sys.argv[1:]
+    between = _Between(_enter(near, NEAR), _enter(far, FAR), float(delay), int(interval))
     print("ready", flush=True)
     between.run()
     print(between.dropped)

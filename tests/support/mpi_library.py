@@ -55,5 +55,5 @@ class Mpi:
         **more: str,
     ) -> Outcome:
         brief = () if any("--count" in str(o) for o in options) else ("--duration=0.05s",)
-        given = (f"--mode={mode}", "--replications=1", *brief, *options)
-        return self.start(*given, count=count, preload=preload, leaks=leaks, **more).finish()
+        arguments = (f"--mode={mode}", "--replications=1", *brief, *options)
+        return self.start(*arguments, count=count, preload=preload, leaks=leaks, **more).finish()

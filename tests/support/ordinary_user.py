@@ -54,7 +54,7 @@ def become(user: int, saved: Path) -> tuple[str, ...]:
     """
     needed = {Path(sys.base_prefix), Path(sys.prefix), Path(__file__).resolve().parents[2]}
     folders = {folder for path in needed for folder in (path, *path.parents)}
-    closed = min((each for each in folders if not each.stat().st_mode & 0o001), default=None)
+    closed = min((folder for folder in folders if not folder.stat().st_mode & 0o001), default=None)
     inside = [str(path) for path in needed if closed and path.is_relative_to(closed)]
     words = ["unshare", "-m", "sh", "-c", _AS_USER, "sh", str(user), str(saved)]
     return (*words, str(closed or ""), *inside, "--")
@@ -62,7 +62,7 @@ def become(user: int, saved: Path) -> tuple[str, ...]:
 
 def processes(user: int) -> list[int]:
     """Return the processes of a user that haven't ended."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             status = (path / "status").read_text()
@@ -70,5 +70,5 @@ def processes(user: int) -> list[int]:
             continue
         fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
         if fields["Uid"].split()[0] == str(user) and not fields["State"].startswith("Z"):
-            found.append(int(path.name))
-    return found
+            pids.append(int(path.name))
+    return pids

@@ -49,8 +49,8 @@ def _paper(loaded: LoadedPaper, file: str) -> Iterator[str]:
         names = [part.name for part in report.tables] + [part.name for part in report.figures]
         parts = [name for name in names if not item.parts or name in item.parts]
         columns = {part.name: [name_of(cell) for cell in part.cells] for part in report.tables}
-        here = _definition(item, {name: columns.get(name, []) for name in parts})
-        cells = (_cell(item.number), here, _files(item, parts), _tests(item))
+        definition = _definition(item, {name: columns.get(name, []) for name in parts})
+        cells = (_cell(item.number), definition, _files(item, parts), _tests(item))
         yield f"| {' | '.join(cells)} |"
     for printed in paper.printed:
         reason = f"as printed: {_cell(printed.reason)}"

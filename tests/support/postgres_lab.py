@@ -24,9 +24,9 @@ _POSTGRES = ("-F", "-c", "listen_addresses=")
 def postgres_folder() -> Path | None:
     """Return the folder with `initdb` and `postgres`, None if there is none."""
     on_path = shutil.which("initdb")
-    found = [Path(on_path).parent] if on_path else []
-    found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    return next((each for each in found if (each / "postgres").exists()), None)
+    folders = [Path(on_path).parent] if on_path else []
+    folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((folder for folder in folders if (folder / "postgres").exists()), None)
 
 
 @contextmanager

@@ -48,14 +48,14 @@ def definition(words: Words = plain) -> str:
     axes = {
         "link": {"title": words("axis"), "labels": {words("link-a-b"): words("label")}},
     }
-    one = {"metric": "throughput", "unit": "Mbit/s", "label": words("cell")}
+    cell = {"metric": "throughput", "unit": "Mbit/s", "label": words("cell")}
     table = {
         "name": "table",
         "title": words("table title"),
         "rows": ["link"],
         "columns": ["folder"],
         "select": {"test": words("test"), "run": 2},
-        "cells": [one],
+        "cells": [cell],
         "axes": axes,
         "missing": words("missing"),
         "notes": words("notes"),
@@ -79,7 +79,7 @@ def definition(words: Words = plain) -> str:
         "title": words("report title"),
         "texts": [{"name": "intro", "heading": words("heading"), "text": words("paragraph")}],
         "tables": [table],
-        "figures": [{**figure, **each, "y": rate, "axes": axes} for each in figures]
+        "figures": [{**figure, **variant, "y": rate, "axes": axes} for variant in figures]
         + [
             {
                 **figure,
@@ -102,7 +102,7 @@ def _run(store: Store, words: Words, level: float) -> int:
         if client != server
     ]
     test = words("test")
-    planned = [PlannedCase(test, each, _REPLICATIONS) for each in cases]
+    planned = [PlannedCase(test, case, _REPLICATIONS) for case in cases]
     planned.append(PlannedCase(words("left out"), cases[0], 3, words("skipped")))
     new = replace(
         RUN,
@@ -162,8 +162,8 @@ def _outcomes(words: Words, case: Case, place: int, level: float) -> Iterator[Ou
             if number == 1:
                 outcome = replace(outcome, trace=encode(trace({3: 4, 40: 1}, sent=200)))
             if number == 2:
-                said = Suspicion("swapped", words("a"), words("suspicion"))
-                outcome = replace(outcome, status="suspect", suspicions=(said,))
+                suspicion = Suspicion("swapped", words("a"), words("suspicion"))
+                outcome = replace(outcome, status="suspect", suspicions=(suspicion,))
         if place == 1 and number == 3:
             outcome = Outcome(
                 number,
@@ -204,7 +204,7 @@ def railgauge(
     umask: int = -1,
 ) -> list[bytes]:
     """Run command lines in `folder`, each to end with 0 or 1, and return what they print."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", _COMMANDS],
         cwd=folder,
         env={**os.environ, **(environment or {})},
@@ -213,7 +213,7 @@ def railgauge(
         check=False,
         umask=umask,
     )
-    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
+    assert completed.returncode == 0, completed.stderr.decode("utf-8", "replace")
     return [(folder / f"printed-{number}").read_bytes() for number in range(len(commands))]
 
 
@@ -230,26 +230,26 @@ def publish(
     """
     folder.mkdir(parents=True)
     (folder / "spec.yaml").write_text(definition(words), encoding="utf-8")
-    made = folder / "made"
-    made.mkdir()
-    (made / "compared").mkdir()
+    out = folder / "made"
+    out.mkdir()
+    (out / "compared").mkdir()
     own = ["--spec", folder / "spec.yaml", "--appendix"]
     with Store.open(str(where)) as store:
         case = (store.run(1).cases[0].case.key, "--test", words("test"))
     silent: list[tuple[object, ...]] = [
-        ("report", 1, 2, "--out", made / "own", *own),
-        ("report", 2, "--out", made / "default"),
-        ("site", "--out", made / "site"),
-        *(("export", form, "--out", made / f"all.{form}") for form in ("csv", "json", "parquet")),
-        ("export", "hpcbench", 2, "--out", made / "hpcbench"),
-        ("history", *case, "--out", made / "history"),
+        ("report", 1, 2, "--out", out / "own", *own),
+        ("report", 2, "--out", out / "default"),
+        ("site", "--out", out / "site"),
+        *(("export", form, "--out", out / f"all.{form}") for form in ("csv", "json", "parquet")),
+        ("export", "hpcbench", 2, "--out", out / "hpcbench"),
+        ("history", *case, "--out", out / "history"),
     ]
     telling: dict[str, tuple[object, ...]] = {
         "list": ("list",),
         "list.json": ("list", "--json"),
         "show": ("show", 2),
         "show.json": ("show", 2, "--json"),
-        "compare": ("compare", 1, 2, "--all", "--markdown", made / "compared/all.md"),
+        "compare": ("compare", 1, 2, "--all", "--markdown", out / "compared/all.md"),
         "compare.json": ("compare", 1, 2, "--json"),
         "diff": ("diff", 1, 2),
         "diff.json": ("diff", 1, 2, "--json"),
@@ -261,7 +261,7 @@ def publish(
     commands = [[*command, "--db", where] for command in (*silent, *telling.values())]
     printed = railgauge(commands, folder, environment, umask)[len(silent) :]
     files = {f"printed/{name}": text for name, text in zip(telling, printed, strict=True)}
-    for path in sorted(made.rglob("*")):
+    for path in sorted(out.rglob("*")):
         if path.is_file():
-            files[str(path.relative_to(made))] = path.read_bytes()
+            files[str(path.relative_to(out))] = path.read_bytes()
     return files

@@ -34,13 +34,13 @@ def series(
     test: str = "stream",
     suspect: Sequence[int] = (),
     failed: int = 0,
-    asked: int | None = None,
+    total: int | None = None,
     better: str = "higher",
     skipped: str = "",
     members: Sequence[str] = (),
     kind: str | None = None,
 ) -> Series:
-    """`suspect` are places in `values`; `asked` is as many as there are values and failures.
+    """`suspect` are places in `values`; `total` is as many as there are values and failures.
 
     `kind` is what the engines' tables say, unless it is said here.
     """
@@ -66,7 +66,7 @@ def series(
         values=np.array(values, dtype=np.float64),
         suspect=marks,
         failed=failed,
-        planned=len(values) + failed if asked is None else asked,
+        planned=len(values) + failed if total is None else total,
         skipped=skipped,
         kind=shipped_kind(engine, metric, unit) if kind is None else kind,
     )
@@ -81,10 +81,10 @@ def trace(
     clock: TraceClock = "monotonic",
 ) -> Trace:
     """A steady stream, a datagram each `gap` ns, that lost so many after each key of `losses`."""
-    kept = np.ones(sent, dtype=np.bool_)
+    arrival_mask = np.ones(sent, dtype=np.bool_)
     for after, lost in (losses or {}).items():
-        kept[after + 1 : after + 1 + lost] = False
-    sequence = np.flatnonzero(kept).astype(np.int64)
+        arrival_mask[after + 1 : after + 1 + lost] = False
+    sequence = np.flatnonzero(arrival_mask).astype(np.int64)
     arrived = len(sequence)
     sequence = sequence[:recorded]
     times = (sequence - sequence[:1].sum()) * gap
@@ -114,16 +114,16 @@ def store_traces(
     planned = [PlannedCase(test, case, len(traces[place])) for place, case in cases.items()]
     infos = load_catalogue().engine("udp").metrics
     names = dict.fromkeys(
-        ["throughput", *(name for each in (also or {}).values() for name in each)]
+        ["throughput", *(name for extra_metrics in (also or {}).values() for name in extra_metrics)]
     )
     metrics = {"udp": {name: MetricInfo.of(infos[name]) for name in names}}
     number = store.begin_run(run, planned, metrics)
     for place, case in cases.items():
-        for i, one in enumerate(traces[place], 1):
-            bits = 8.0 * datagram * len(one.sequence)
-            rate = bits / max(float(one.received.max(initial=0)) * 1e-9, 1e-9)
+        for i, packet_trace in enumerate(traces[place], 1):
+            bits = 8.0 * datagram * len(packet_trace.sequence)
+            rate = bits / max(float(packet_trace.received.max(initial=0)) * 1e-9, 1e-9)
             values = {"throughput": rate, **(also or {}).get(place, {})}
-            outcome = Outcome(i, 1.0, values, trace=encode(one))
+            outcome = Outcome(i, 1.0, values, trace=encode(packet_trace))
             store.add(number, test, case.key, outcome, Launch(1.0))
     store.finish_run(number, "complete")
     return number

@@ -36,7 +36,7 @@ def build(database: Path | str, out: Path, **options: object) -> Built:
     return build_site(str(database), out, **options)  # type: ignore[arg-type]
 
 
-def made(database: Path, out: Path, **options: object) -> set[str]:
+def build_pages(database: Path, out: Path, **options: object) -> set[str]:
     """Build the site and return which pages were made."""
     return set(build(database, out, **options).pages)
 
@@ -64,8 +64,8 @@ class Links(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.hrefs: list[str] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value or "" for name, value in attrs if tag == "a" and name == "href"]
+        self.hrefs += [value or "" for name, value in attrs if tag == "a" and name == "href"]

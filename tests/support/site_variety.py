@@ -23,10 +23,12 @@ UNKNOWN = replace(RUN, plan="unknown engine", engines_hash="beef")
 
 def outcomes(values: Sequence[float], suspects: int = 0, fails: int = 0) -> list[Outcome]:
     """Return replications of these values, the first `suspects` suspect; the last ones failed."""
-    found = [measured(number, value) for number, value in enumerate(values, 1)]
+    replications = [measured(number, value) for number, value in enumerate(values, 1)]
     for place in range(suspects):
-        found[place] = replace(found[place], status="suspect", suspicions=SUSPICIONS[:1])
-    return found + [failed(len(found) + number) for number in range(1, fails + 1)]
+        replications[place] = replace(
+            replications[place], status="suspect", suspicions=SUSPICIONS[:1]
+        )
+    return replications + [failed(len(replications) + number) for number in range(1, fails + 1)]
 
 
 def odd(number: int = 1) -> Case:
@@ -47,16 +49,21 @@ def add_cases(
     """Store a run of cases by test and number: their outcomes, or why one is skipped."""
     make = odd if new.plan == UNKNOWN.plan else lane
     planned = [
-        PlannedCase(test, make(number), 10, those if isinstance(those, str) else "")
-        for (test, number), those in cases.items()
+        PlannedCase(
+            test,
+            make(number),
+            10,
+            outcomes_or_reason if isinstance(outcomes_or_reason, str) else "",
+        )
+        for (test, number), outcomes_or_reason in cases.items()
     ]
     engine = planned[0].case.engine if planned else "udp"
     with Store.open(str(database)) as store:
         run = store.begin_run(new, planned, {engine: metrics})
         with store.together():
-            for one, those in zip(planned, cases.values(), strict=True):
-                for each in () if isinstance(those, str) else those:
-                    store.add(run, one.test, one.case.key, each, LAUNCH)
+            for planned_case, outcomes_or_reason in zip(planned, cases.values(), strict=True):
+                for outcome in () if isinstance(outcomes_or_reason, str) else outcomes_or_reason:
+                    store.add(run, planned_case.test, planned_case.case.key, outcome, LAUNCH)
         store.add_facts(run, "gw1", {"kernel": f"6.{run}"})
         if finish:
             store.finish_run(run, "complete")
@@ -122,8 +129,10 @@ def _unknown(database: Path) -> None:
     speed, size = MetricInfo("1/s", "higher"), MetricInfo("B", "neither")
     infos = {"speed": speed, "size": size, "latency": MetricInfo("s", "lower")}
     add_cases(database, UNKNOWN, {("a", 1): of({"speed": 10}), ("b", 2): of({"size": 7})}, infos)
-    both = {"speed": 20.0, "latency": 5.0}
-    add_cases(database, UNKNOWN, {("a", 1): of(both), ("b", 2): of({"size": 8})}, infos)
+    speed_and_latency = {"speed": 20.0, "latency": 5.0}
+    add_cases(
+        database, UNKNOWN, {("a", 1): of(speed_and_latency), ("b", 2): of({"size": 8})}, infos
+    )
     add_cases(database, UNKNOWN, {("a", 1): of({"latency": 9}), ("b", 2): of({"size": 8})}, infos)
     add_cases(database, UNKNOWN, {("a", 1): [], ("b", 2): of({"size": 1})}, infos)
 
@@ -142,25 +151,25 @@ class Tables(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: dict[str, list[list[Shown]]] = {}
+        self.tables: dict[str, list[list[Shown]]] = {}
         self._rows: list[list[Shown]] | None = None
         self._cell: Shown | None = None
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "table":
-            self._rows = self.found.setdefault(told.get("id", ""), [])
+            self._rows = self.tables.setdefault(attributes.get("id", ""), [])
         elif self._rows is None:
             return
         elif tag == "tr":
             self._rows.append([])
         elif tag in ("td", "th"):
-            value = told.get("data-value")
+            value = attributes.get("data-value")
             self._cell = Shown(value=float(value) if value else None)
             self._rows[-1].append(self._cell)
         elif tag == "a" and self._cell is not None:
-            self._cell.href = told["href"]
+            self._cell.href = attributes["href"]
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "table":
@@ -175,7 +184,7 @@ class Tables(HTMLParser):
 
 def table(page: Path, name: str) -> list[dict[str, Shown]]:
     """Return the rows of a page's table, each by the headings of its columns."""
-    rows = Tables(page.read_text(encoding="utf-8")).found.get(name, [])
+    rows = Tables(page.read_text(encoding="utf-8")).tables.get(name, [])
     if not rows:
         return []
     heads = [cell.text.strip() for cell in rows[0]]

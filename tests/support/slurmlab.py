@@ -71,11 +71,11 @@ def missing() -> str:
     """Return what this machine lacks for the lab, "" if nothing."""
     if os.geteuid() != 0:
         return "root, for slurmd"
-    lacking = [tool for tool in TOOLS if _which(tool) is None]
+    lacking = [tool for tool in TOOLS if _tool_path(tool) is None]
     return f"{' and '.join(lacking)} (Debian: slurm-wlm, munge)" if lacking else ""
 
 
-def _which(tool: str) -> str | None:
+def _tool_path(tool: str) -> str | None:
     return shutil.which(tool, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
 
 
@@ -94,16 +94,18 @@ class SlurmLab:
     @property
     def environment(self) -> dict[str, str]:
         """Return our environment with SLURM_CONF and without anything of another allocation."""
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("SLURM_")}
-        return {**kept, "SLURM_CONF": str(self.config)}
+        variables = {
+            name: text for name, text in os.environ.items() if not name.startswith("SLURM_")
+        }
+        return {**variables, "SLURM_CONF": str(self.config)}
 
     def call(self, *command: str) -> str:
         """Run one of Slurm's programs to its end and return its output."""
-        done = subprocess.run(
+        completed = subprocess.run(
             command, env=self.environment, capture_output=True, text=True, timeout=_SECONDS
         )
-        assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}\n{self.logs()}"
-        return done.stdout
+        assert completed.returncode == 0, f"{' '.join(command)}: {completed.stderr}\n{self.logs()}"
+        return completed.stdout
 
     def logs(self) -> str:
         """Return the end of every daemon's log."""
@@ -111,7 +113,7 @@ class SlurmLab:
             f"== {log.name}\n{log.read_text(errors='replace')[-3000:]}"
             for log in sorted(self.folder.glob("*.log"))
         ]
-        shown = subprocess.run(
+        completed = subprocess.run(
             [
                 "sh",
                 "-c",
@@ -121,7 +123,7 @@ class SlurmLab:
             capture_output=True,
             text=True,
         )
-        return "\n".join([*logs, "== scontrol", shown.stdout[-6000:]])
+        return "\n".join([*logs, "== scontrol", completed.stdout[-6000:]])
 
     def start_node(self, node: str) -> None:
         """Start the slurmd of `node`, with that host name and a shared memory of its own.
@@ -130,13 +132,13 @@ class SlurmLab:
         """
         (self.folder / f"tmp-{node}").mkdir(exist_ok=True)
         script = 'hostname "$1" && mount -t tmpfs none /dev/shm && shift && exec "$@"'
-        daemon = (_which("slurmd") or "slurmd", "-D", "-N", node, "-f", str(self.config))
+        daemon = (_tool_path("slurmd") or "slurmd", "-D", "-N", node, "-f", str(self.config))
         own = ("unshare", "--uts", "--mount", "sh", "-c", script, "sh", node)
         self.start(f"slurmd-{node}", *own, *daemon)
 
     def start(self, name: str, *command: str) -> None:
         """Start a daemon that stays in the foreground; its output goes to NAME.log."""
-        program = _which(command[0])
+        program = _tool_path(command[0])
         assert program is not None
         with (self.folder / f"{name}.log").open("ab") as log:
             self.daemons[name] = subprocess.Popen(
@@ -171,8 +173,8 @@ class SlurmLab:
 
     def states(self) -> dict[str, str]:
         """Return the state of each node, as sinfo tells it."""
-        shown = self.call("sinfo", "-h", "-N", "-o", "%N %T")
-        return dict(zip(*[iter(shown.split())] * 2, strict=True))
+        stdout = self.call("sinfo", "-h", "-N", "-o", "%N %T")
+        return dict(zip(*[iter(stdout.split())] * 2, strict=True))
 
     def jobs(self) -> list[str]:
         """Return the ids of the jobs that have not ended."""
@@ -184,11 +186,11 @@ class SlurmLab:
         daemon = self.daemons.pop(f"slurmd-{node}")
         daemon.kill()
         daemon.wait()
-        ours = Path("/proc/self/ns/uts").readlink()
+        own_namespace = Path("/proc/self/ns/uts").readlink()
         for pid in self.processes():
             with contextlib.suppress(OSError):
-                there = Path(f"/proc/{pid}/ns/uts").readlink() != ours
-                if there and self._hostname(pid) == node:
+                in_namespace = Path(f"/proc/{pid}/ns/uts").readlink() != own_namespace
+                if in_namespace and self._hostname(pid) == node:
                     os.kill(pid, signal.SIGKILL)
         self.call("scontrol", "update", f"nodename={node}", "state=down", "reason=killed")
 
@@ -215,11 +217,11 @@ class SlurmLab:
 
     def allocate(self, *options: str) -> str:
         """Return the id of a new allocation without a shell; `cancel` ends it."""
-        wanted = ("--quiet", "--no-shell", "--nodes=2", "--exclusive", "--no-kill", *options)
+        arguments = ("--quiet", "--no-shell", "--nodes=2", "--exclusive", "--no-kill", *options)
         for left in reversed(range(4)):
             before = set(self.jobs())
             try:
-                self.call("timeout", "30", "salloc", *wanted)
+                self.call("timeout", "30", "salloc", *arguments)
             except AssertionError:
                 if not left:
                     raise
@@ -243,13 +245,13 @@ class SlurmLab:
 
     def processes(self) -> list[int]:
         """Return what runs with our SLURM_CONF: daemons, steps and their tasks, clients."""
-        ours = f"SLURM_CONF={self.config}".encode()
-        found = []
+        variable = f"SLURM_CONF={self.config}".encode()
+        pids = []
         for environment in Path("/proc").glob("[0-9]*/environ"):
             with contextlib.suppress(OSError):
-                if ours in environment.read_bytes().split(b"\0"):
-                    found.append(int(environment.parent.name))
-        return found
+                if variable in environment.read_bytes().split(b"\0"):
+                    pids.append(int(environment.parent.name))
+        return pids
 
     def await_idle(self, seconds: float = _SECONDS) -> None:
         """Return once no job is left and both nodes are idle."""
@@ -309,18 +311,18 @@ def _configure(lab: SlurmLab) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for sock in sockets:
+            sock.bind(("127.0.0.1", 0))
+        return [sock.getsockname()[1] for sock in sockets]
 
 
 def _all_idle(lab: SlurmLab) -> bool:
-    done = subprocess.run(
+    completed = subprocess.run(
         ["sinfo", "-h", "-N", "-o", "%T"], env=lab.environment, capture_output=True, text=True
     )
-    return done.stdout.split() == ["idle"] * len(NODES)
+    return completed.stdout.split() == ["idle"] * len(NODES)
 
 
 def _await(lab: SlurmLab, ready: Callable[[], bool]) -> None:

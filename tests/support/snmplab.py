@@ -147,33 +147,33 @@ def lab(folder: Path) -> Iterator[Lab]:
     pid = os.getpid()
     # 10.128.0.0/10 in networks of four addresses; the other labs have others.
     network = int(ipaddress.ip_address("10.128.0.0")) + pid % 2**20 * 4
-    ours, theirs = (str(ipaddress.ip_address(network + each)) for each in (1, 2))
-    made = Lab(folder, theirs, f"rg{pid}x", f"rg{pid}y", f"rg{pid}z")
+    uplink_ip, switch_ip = (str(ipaddress.ip_address(network + offset)) for offset in (1, 2))
+    snmp_lab = Lab(folder, switch_ip, f"rg{pid}x", f"rg{pid}y", f"rg{pid}z")
     try:
-        _build(made, ours, f"rg{pid}k")
-        made.start_agent()
-        yield made
+        _build(snmp_lab, uplink_ip, f"rg{pid}k")
+        snmp_lab.start_agent()
+        yield snmp_lab
     finally:
-        while made.agents:
-            made.stop_agent()
-        for namespace in (made.client, made.server, made.switch):
+        while snmp_lab.agents:
+            snmp_lab.stop_agent()
+        for namespace in (snmp_lab.client, snmp_lab.server, snmp_lab.switch):
             with contextlib.suppress(AssertionError):
                 sshlab.remove(namespace)
 
 
-def _build(made: Lab, ours: str, uplink: str) -> None:
-    for namespace in (made.client, made.server, made.switch):
+def _build(snmp_lab: Lab, uplink_ip: str, uplink: str) -> None:
+    for namespace in (snmp_lab.client, snmp_lab.server, snmp_lab.switch):
         ip("netns", "add", namespace)
         ip("-n", namespace, "link", "set", "lo", "up")
-    switch = ["-n", made.switch]
-    ip("link", "add", uplink, "type", "veth", "peer", "name", "mgmt", "netns", made.switch)
-    ip("addr", "add", f"{ours}/30", "dev", uplink)
+    switch = ["-n", snmp_lab.switch]
+    ip("link", "add", uplink, "type", "veth", "peer", "name", "mgmt", "netns", snmp_lab.switch)
+    ip("addr", "add", f"{uplink_ip}/30", "dev", uplink)
     ip("link", "set", uplink, "up")
-    ip(*switch, "addr", "add", f"{made.address}/30", "dev", "mgmt")
+    ip(*switch, "addr", "add", f"{snmp_lab.address}/30", "dev", "mgmt")
     ip(*switch, "link", "set", "mgmt", "up")
     ip(*switch, "link", "add", "switch", "type", "bridge")
     ip(*switch, "link", "set", "switch", "up")
-    for number, host in enumerate((made.client, made.server), 1):
+    for number, host in enumerate((snmp_lab.client, snmp_lab.server), 1):
         pair = ["link", "add", f"port{number}", "type", "veth"]
         ip(*switch, *pair, "peer", "name", "test0", "netns", host)
         ip(*switch, "link", "set", f"port{number}", "master", "switch", "up")

@@ -49,8 +49,8 @@ def missing() -> str:
     lacking = [tool for tool in TOOLS if shutil.which(tool) is None]
     if lacking:
         return " and ".join(lacking)
-    made = subprocess.run(["ip", "netns", "add", f"rg{os.getpid()}p"], capture_output=True)
-    if made.returncode:
+    completed = subprocess.run(["ip", "netns", "add", f"rg{os.getpid()}p"], capture_output=True)
+    if completed.returncode:
         return "the right to make network namespaces"
     subprocess.run(["ip", "netns", "del", f"rg{os.getpid()}p"], check=True)
     return ""
@@ -58,9 +58,9 @@ def missing() -> str:
 
 def ip(*arguments: str) -> str:
     """Run iproute2's ip."""
-    done = subprocess.run(["ip", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, f"ip {' '.join(arguments)}: {done.stderr}"
-    return done.stdout
+    completed = subprocess.run(["ip", *arguments], capture_output=True, text=True)
+    assert completed.returncode == 0, f"ip {' '.join(arguments)}: {completed.stderr}"
+    return completed.stdout
 
 
 def kill_tree(pid: int) -> None:
@@ -174,8 +174,8 @@ class LabHost:
         """Return how many bytes its test interface has sent and received."""
         counters = Path("/sys/class/net/test0/statistics")
         names = [str(counters / "rx_bytes"), str(counters / "tx_bytes")]
-        shown = ip("netns", "exec", self.namespace, "cat", *names)
-        return sum(map(int, shown.split()))
+        stdout = ip("netns", "exec", self.namespace, "cat", *names)
+        return sum(map(int, stdout.split()))
 
 
 @dataclass
@@ -214,17 +214,17 @@ class Lab:
 
     def write_config(self, *entries: str) -> None:
         """Write the ssh configuration: both hosts, and `entries`."""
-        both = [self.entry(f"host-{host.name}", host.control) for host in (self.a, self.b)]
-        self.config.write_text("\n".join([*both, *entries]))
+        host_entries = [self.entry(f"host-{host.name}", host.control) for host in (self.a, self.b)]
+        self.config.write_text("\n".join([*host_entries, *entries]))
 
     def write_known_hosts(self, *lines: str) -> None:
         """Write known_hosts: both hosts on all ports, and `lines`."""
-        known = []
+        host_lines = []
         for host in (self.a, self.b):
             key = " ".join(host.host_key.with_suffix(".pub").read_text().split()[:2])
             names = f"{host.control},[{host.control}]:{PORT},[{host.address}]:{PORT}"
-            known.append(f"{names} {key}")
-        self.known_hosts.write_text("\n".join([*known, *lines]) + "\n")
+            host_lines.append(f"{names} {key}")
+        self.known_hosts.write_text("\n".join([*host_lines, *lines]) + "\n")
 
 
 def keygen(path: Path, *, kind: str = "ed25519", passphrase: str = "") -> None:
@@ -272,8 +272,8 @@ def build_many(folder: Path, count: int) -> list[LabHost]:
     lab = Lab(folder, hosts[0], hosts[-1])
     lab.config.write_text("\n".join(lab.entry(host.name, host.control) for host in hosts))
     keys = [" ".join(h.host_key.with_suffix(".pub").read_text().split()[:2]) for h in hosts]
-    known = zip(hosts, keys, strict=True)
-    lab.known_hosts.write_text("".join(f"[{h.control}]:{PORT} {key}\n" for h, key in known))
+    host_keys = zip(hosts, keys, strict=True)
+    lab.known_hosts.write_text("".join(f"[{h.control}]:{PORT} {key}\n" for h, key in host_keys))
     return hosts
 
 
@@ -282,14 +282,14 @@ def _host(folder: Path, name: str, net: ipaddress.IPv4Address | ipaddress.IPv6Ad
     pid = os.getpid()
     namespace, uplink = f"rg{pid}{name}", f"rg{pid}m{name}"
     index = int(net) % 8 // 4
-    ours, theirs = net + 1, net + 2
+    uplink_address, host_address = net + 1, net + 2
     ip("netns", "add", namespace)
     ip("link", "add", uplink, "type", "veth", "peer", "name", "ctl0", "netns", namespace)
-    ip("addr", "add", f"{ours}/30", "dev", uplink)
+    ip("addr", "add", f"{uplink_address}/30", "dev", uplink)
     ip("link", "set", uplink, "up")
     for device in ("lo", "ctl0"):
         ip("-n", namespace, "link", "set", device, "up")
-    ip("-n", namespace, "addr", "add", f"{theirs}/30", "dev", "ctl0")
+    ip("-n", namespace, "addr", "add", f"{host_address}/30", "dev", "ctl0")
     home = folder / name
     home.mkdir()
     keygen(home / "host_key")
@@ -297,7 +297,7 @@ def _host(folder: Path, name: str, net: ipaddress.IPv4Address | ipaddress.IPv6Ad
     return LabHost(
         name=name,
         namespace=namespace,
-        control=str(theirs),
+        control=str(host_address),
         address=f"10.77.0.{index + 1}",
         address6=f"fd77::{index + 1}",
         folder=home,

@@ -50,7 +50,7 @@ def pair(client: str, server: str | None, members: tuple[str, ...], link: str = 
 
 
 def planned(*cases: Case, test: str = "stream", replications: int = 3) -> list[PlannedCase]:
-    return [PlannedCase(test, each, replications) for each in cases]
+    return [PlannedCase(test, test_case, replications) for test_case in cases]
 
 
 def measured(number: int, throughput: float = 1e9, **more: object) -> Outcome:
@@ -131,16 +131,18 @@ def system_log(host: str = "gw1", **changes: object) -> SystemLog:
     return replace(log, **changes)  # type: ignore[arg-type]
 
 
-def assert_same_log(found: SystemLog, log: SystemLog) -> None:
-    assert replace(found, series=None) == replace(log, series=None)
-    if log.series is None or found.series is None:
-        assert found.series is log.series
+def assert_same_log(actual_log: SystemLog, log: SystemLog) -> None:
+    assert replace(actual_log, series=None) == replace(log, series=None)
+    if log.series is None or actual_log.series is None:
+        assert actual_log.series is log.series
         return
-    assert found.series.names == log.series.names
+    assert actual_log.series.names == log.series.names
     # As bits: also a NaN comes back.
-    assert found.series.times.view(np.int64).tolist() == log.series.times.view(np.int64).tolist()
-    assert found.series.values.shape == log.series.values.shape
-    assert found.series.values.tolist() == log.series.values.tolist()
+    assert (
+        actual_log.series.times.view(np.int64).tolist() == log.series.times.view(np.int64).tolist()
+    )
+    assert actual_log.series.values.shape == log.series.values.shape
+    assert actual_log.series.values.tolist() == log.series.values.tolist()
 
 
 def logged(number: int, *logs: SystemLog, ports: tuple[PortLog, ...] = ()) -> Outcome:

@@ -62,15 +62,15 @@ class StreamClient:
     def start(self, number: int = 1, count: int = 0, duration: float = 1) -> None:
         """Begin a replication, with sockets of its own."""
         self.sockets = [Stream(type=socket.SOCK_DGRAM) for _ in self.ports]
-        for one, port in zip(self.sockets, self.ports, strict=True):
-            one.connect((self.host, port))
-            one.settimeout(PATIENCE)
-        ports = ",".join(str(one.getsockname()[1]) for one in self.sockets)
+        for sock, port in zip(self.sockets, self.ports, strict=True):
+            sock.connect((self.host, port))
+            sock.settimeout(PATIENCE)
+        ports = ",".join(str(sock.getsockname()[1]) for sock in self.sockets)
         start = {"number": number, "duration": duration, "count": count}
         self.wire.send(Wire.START, client_ports=ports, **start)
         self.wire.expect(Wire.READY)
-        for one in self.sockets:
-            one.token = self.wire.token()
+        for sock in self.sockets:
+            sock.token = self.wire.token()
 
     def end(self, sent: object) -> tuple[int, dict[str, str]]:
         """Say what was sent; return the kind and fields of the answer."""

@@ -52,21 +52,23 @@ def add_run(
     opened = nullcontext(database) if isinstance(database, Store) else Store.open(str(database))
     with opened as store:
         planned = [
-            PlannedCase(test, lane(number, link), 10, "" if those else skipped)
-            for number, those in values.items()
+            PlannedCase(test, lane(number, link), 10, "" if lane_values else skipped)
+            for number, lane_values in values.items()
         ]
         run = store.begin_run(new, planned, {"udp": {"throughput": info}})
         with store.together():
-            for case, those in zip([each.case for each in planned], values.values(), strict=True):
-                for number, value in enumerate(those, 1):
+            for case, lane_values in zip(
+                [planned_case.case for planned_case in planned], values.values(), strict=True
+            ):
+                for number, value in enumerate(lane_values, 1):
                     outcome = value if isinstance(value, Outcome) else measured(number, value)
                     metrics = {"throughput": outcome.metrics["throughput"]}
                     store.add(run, test, case.key, replace(outcome, metrics=metrics), LAUNCH)
-                if not those:
+                if not lane_values:
                     for number in range(1, fails + 1):
                         store.add(run, test, case.key, failed(number), LAUNCH)
-        for host, found in (facts or {}).items():
-            store.add_facts(run, host, found)
+        for host, host_facts in (facts or {}).items():
+            store.add_facts(run, host, host_facts)
         store.finish_run(run, "complete")
     return run
 

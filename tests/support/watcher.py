@@ -26,7 +26,7 @@ class Watcher:
         self._waiting = b""
         self.names: list[str] = []
         self.gauges: set[int] = set()
-        self.gone: set[int] = set()
+        self.removed: set[int] = set()
         self.labels: dict[str, str] = {}
         self.numbers: dict[int, int] = {}
         self.ready = self.event()
@@ -45,8 +45,8 @@ class Watcher:
     @property
     def values(self) -> dict[str, int]:
         """The counters that are there; of a name, the newest."""
-        there = (i for i in range(len(self.names)) if i not in self.gone)
-        return {self.names[i]: self.numbers.get(i, 0) for i in there}
+        indices = (i for i in range(len(self.names)) if i not in self.removed)
+        return {self.names[i]: self.numbers.get(i, 0) for i in indices}
 
     def event(self) -> Event:
         assert self.process.stdout
@@ -54,9 +54,9 @@ class Watcher:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._waiting:
                 assert selector.select(PATIENCE), "rail-watch says nothing"
-                got = os.read(self.process.stdout.fileno(), 1 << 16)
-                assert got, f"it ended: {self._waiting!r}"
-                self._waiting += got
+                data = os.read(self.process.stdout.fileno(), 1 << 16)
+                assert data, f"it ended: {self._waiting!r}"
+                self._waiting += data
         line, self._waiting = self._waiting.split(b"\n", 1)
         event: Event = json.loads(line)
         self._follow(event)
@@ -68,12 +68,12 @@ class Watcher:
             self.names += event["names"]
             self.gauges |= set(event["gauges"])
         elif event["event"] == "gone":
-            self.gone |= set(event["indices"])
+            self.removed |= set(event["indices"])
         elif event["event"] == "labels":
             self.labels |= event["labels"]
         changed = iter(event.get("changed", []))
         for index, difference in zip(changed, changed, strict=True):
-            assert index not in self.gone
+            assert index not in self.removed
             assert difference
             self.numbers[index] = self.numbers.get(index, 0) + difference
 

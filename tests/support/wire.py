@@ -85,8 +85,8 @@ class Wire:
         return kind, dict(line.split(" ", 1) for line in payload.decode().splitlines())
 
     def expect(self, kind: int) -> dict[str, str]:
-        got, fields = self.receive()
-        assert got == kind, (got, fields)
+        frame_kind, fields = self.receive()
+        assert frame_kind == kind, (frame_kind, fields)
         return fields
 
     def hello(self, engine: str, secret: str = "") -> None:

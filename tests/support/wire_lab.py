@@ -30,9 +30,9 @@ Counts = dict[str, float]
 
 
 def ip(namespace: str, *arguments: str) -> str:
-    done = subprocess.run(["ip", "-n", namespace, *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    completed = subprocess.run(["ip", "-n", namespace, *arguments], capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 class Relay:
@@ -102,19 +102,19 @@ class Lab:
 
     def argv(self, *options: object) -> list[str]:
         ends = ("--left", f"{self.left}/{DEVICE}", "--right", f"{self.right}/{DEVICE}")
-        given = ("--device", self.device, *(str(option) for option in options))
-        return [self.program, "--json", *ends, *given]
+        flags = ("--device", self.device, *(str(option) for option in options))
+        return [self.program, "--json", *ends, *flags]
 
     def refused(self, *options: object, prefix: tuple[str, ...] = ()) -> Event:
         """Run it where it must not start; return the error that it tells, with its exit status."""
         argv = [*prefix, *self.argv(*options)]
-        done = subprocess.run(
+        completed = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
         )
-        (line,) = done.stdout.splitlines()
+        (line,) = completed.stdout.splitlines()
         event: Event = json.loads(line)
-        assert event["event"] == "error", done.stdout + done.stderr
-        return {**event, "status": done.returncode}
+        assert event["event"] == "error", completed.stdout + completed.stderr
+        return {**event, "status": completed.returncode}
 
     @contextlib.contextmanager
     def joined(self, *options: object, acquainted: bool = True) -> Iterator[Relay]:
@@ -138,8 +138,8 @@ class Lab:
     def _introduce(self, namespace: str, other: str, addresses: tuple[str, ...]) -> None:
         (link,) = json.loads(ip(other, "-j", "link", "show", "dev", DEVICE))
         for address in addresses:
-            given = (address, "lladdr", link["address"], "dev", DEVICE, "nud", "permanent")
-            ip(namespace, "neigh", "replace", *given)
+            neighbour = (address, "lladdr", link["address"], "dev", DEVICE, "nud", "permanent")
+            ip(namespace, "neigh", "replace", *neighbour)
 
     def exists(self, namespace: str) -> bool:
         links = json.loads(ip(namespace, "-j", "link", "show"))
@@ -169,23 +169,23 @@ class Lab:
     ) -> socket.socket:
         """Open a socket in the namespace."""
         with self.inside(namespace):
-            made = socket.socket(family, kind, protocol)
-        made.settimeout(PATIENCE)
-        return made
+            sock = socket.socket(family, kind, protocol)
+        sock.settimeout(PATIENCE)
+        return sock
 
     def udp(self, namespace: str, family: int = socket.AF_INET) -> socket.socket:
         """Open a UDP socket at the namespace's address, with room for what a test sends."""
-        made = self.open_socket(namespace, family, socket.SOCK_DGRAM)
-        made.setsockopt(socket.SOL_SOCKET, 33, 4 << 20)  # SO_RCVBUFFORCE
+        sock = self.open_socket(namespace, family, socket.SOCK_DGRAM)
+        sock.setsockopt(socket.SOL_SOCKET, 33, 4 << 20)  # SO_RCVBUFFORCE
         four, six = (LEFT, LEFT6) if namespace == self.left else (RIGHT, RIGHT6)
-        made.bind((six if family == socket.AF_INET6 else four, 0))
-        return made
+        sock.bind((six if family == socket.AF_INET6 else four, 0))
+        return sock
 
     def raw(self, namespace: str) -> socket.socket:
         """Open a socket for whole Ethernet frames on the wire's end."""
-        made = self.open_socket(namespace, socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3))
-        made.bind((DEVICE, 0))
-        return made
+        sock = self.open_socket(namespace, socket.AF_PACKET, socket.SOCK_RAW, socket.ntohs(3))
+        sock.bind((DEVICE, 0))
+        return sock
 
 
 @contextlib.contextmanager
@@ -198,8 +198,8 @@ def lab_fixture(folder: Path, require: Any, device: str) -> Iterator[Lab]:
     """Give a test a lab with that device, where this machine allows it."""
     may = os.geteuid() == 0 and (device == "packet" or Path("/dev/net/tun").exists())
     require(may, "root, to make network namespaces, and /dev/net/tun")
-    with lab(str(folder / "rail-wire"), device) as made:
-        yield made
+    with lab(str(folder / "rail-wire"), device) as new_lab:
+        yield new_lab
 
 
 def numbers(received: socket.socket, count: int = 0) -> list[int]:

@@ -21,7 +21,7 @@ def store_zc(store: Store) -> list[int]:
     runs = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
         planned, outcomes = [], []
-        for row in (one for one in rows if one["kernel"] == kernel):
+        for row in (record for record in rows if record["kernel"] == kernel):
             does, link = row["does"], row["card"]
             parameters = {"mode": "stream", "cork": False}
             if does != "receive":
@@ -51,7 +51,7 @@ def store_zc_chunks(store: Store) -> list[int]:
     runs = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
         planned, outcomes = [], []
-        for row in (one for one in rows if one["kernel"] == kernel):
+        for row in (record for record in rows if record["kernel"] == kernel):
             parameters = {"mode": "stream", "send": "send", "write": int(row["chunk"])}
             key = case_key("tcp", "3c905C", "pc", "peer", parameters)
             case = Case(key, "tcp", "3c905C", "pc", "peer", parameters)

@@ -41,10 +41,10 @@ def catalogue() -> Catalogue:
 def gnuplot(require: Callable[[object, str], None]) -> None:
     """Skip the test where there is no gnuplot that can be used."""
     try:
-        found = bool(find_gnuplot())
+        available = bool(find_gnuplot())
     except EnvironmentFailedError:
-        found = False
-    require(found, "gnuplot")
+        available = False
+    require(available, "gnuplot")
 
 
 @pytest.fixture

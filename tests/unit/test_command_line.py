@@ -101,8 +101,8 @@ def test_a_signal_ends_it_as_any_process(waiting: command_line.Popen, number: in
 
 def test_ctrl_c_is_answered(waiting: command_line.Popen) -> None:
     waiting.send_signal(signal.SIGINT)
-    _, said = waiting.communicate(timeout=60)
-    assert (waiting.returncode, said) == (130, b"\nrailgauge: stopped\n")
+    _, stderr = waiting.communicate(timeout=60)
+    assert (waiting.returncode, stderr) == (130, b"\nrailgauge: stopped\n")
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,5 @@ def test_what_a_child_inherits_takes_a_start_when_it_has_changed(folder: Path) -
 
 
 def test_another_program_is_started() -> None:
-    done = command_line.run([sys.executable, "-c", "print(2)"], capture_output=True, text=True)
-    assert done.stdout == "2\n"
+    completed = command_line.run([sys.executable, "-c", "print(2)"], capture_output=True, text=True)
+    assert completed.stdout == "2\n"

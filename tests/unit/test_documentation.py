@@ -53,7 +53,7 @@ def declared_options(*folders: str) -> set[str]:
         for path in (ROOT / "engines" / folder).rglob("*.[ch]")
     ]
     names = re.findall(r'"--([a-z][a-z0-9_-]*)|\.name = "([a-z][a-z0-9_-]*)"', "".join(texts))
-    return {f"--{one or other}" for one, other in names}
+    return {f"--{literal or field}" for literal, field in names}
 
 
 def options_of(command: click.Command) -> set[str]:

@@ -49,25 +49,27 @@ def test_the_gallery_is_what_make_gallery_makes(
         timeout=300,
         check=True,
     )
-    kept = _files(_GALLERY)
-    made = _files(tmp_path / "out")
-    assert kept.keys() - made.keys() == _KEPT
-    stale = sorted(name for name, content in made.items() if kept.get(name) != content)
+    committed_files = _files(_GALLERY)
+    made_files = _files(tmp_path / "out")
+    assert committed_files.keys() - made_files.keys() == _KEPT
+    stale = sorted(
+        name for name, content in made_files.items() if committed_files.get(name) != content
+    )
     assert stale == [], "make gallery"
 
 
 def test_every_shipped_definition_is_in_the_gallery() -> None:
     shipped = {path.stem for path in folder("reports").glob("*.yaml")}
-    shown = {path.stem for path in _GALLERY.glob("*.md")}
-    assert shipped - shown == _LEFT_OUT
-    assert not _LEFT_OUT & shown
+    pages = {path.stem for path in _GALLERY.glob("*.md")}
+    assert shipped - pages == _LEFT_OUT
+    assert not _LEFT_OUT & pages
 
 
 def test_the_gallery_is_small() -> None:
     files = _files(_GALLERY)
     assert len(files["gallery.sql"]) < 1_000_000
-    others = (content for name, content in files.items() if name not in _PICTURES)
-    assert sum(map(len, others)) < 2_300_000
+    contents = (content for name, content in files.items() if name not in _PICTURES)
+    assert sum(map(len, contents)) < 2_300_000
 
 
 @pytest.mark.parametrize("page", sorted(_GALLERY.glob("*.md")), ids=lambda page: page.stem)

@@ -179,8 +179,8 @@ class Reader:
 
     def _file(self, span: str) -> str:
         kind, _, name = span.rpartition("/")
-        found = list(folder(kind or "reports").glob(name))
-        return "" if found else f"there is no {span}"
+        matches = list(folder(kind or "reports").glob(name))
+        return "" if matches else f"there is no {span}"
 
     def _setting(self, settings: Mapping[str, object]) -> str:
         for name, value in settings.items():
@@ -275,5 +275,5 @@ def test_every_definition_of_hpcbench_stands_for_one_of_its_tables() -> None:
 
 def test_the_gallery_shows_them_all_but_one() -> None:
     named = {Path(name).stem for row in _tables() for name in _definitions(row) if "/" not in name}
-    shown = {path.stem for path in (ROOT / "docs" / "gallery").glob("*.md")}
-    assert named - shown == {"zerocopy"}
+    pages = {path.stem for path in (ROOT / "docs" / "gallery").glob("*.md")}
+    assert named - pages == {"zerocopy"}

@@ -33,7 +33,7 @@ def test_every_transport_is_one_that_a_plan_can_name() -> None:
 
 def test_only_slurms_nodes_need_an_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    *others, slurm, ssh = (Host(address="10.0.0.1", **written) for written, _ in HOSTS)
-    check_transports([*others, ssh])
+    *other_hosts, slurm, ssh = (Host(address="10.0.0.1", **written) for written, _ in HOSTS)
+    check_transports([*other_hosts, ssh])
     with pytest.raises(InputError, match="--nodelist=node1"):
         check_transports([ssh, slurm])

@@ -36,11 +36,11 @@ WRITERS = [export, report, site, lambda path: write_atomic(path, b"mine")]
 def test_a_link_under_the_name_that_a_writer_would_have_is_not_followed(
     tmp_path: Path, write: Callable[[Path], None]
 ) -> None:
-    theirs, mine = tmp_path / "theirs", tmp_path / "index.html"
-    theirs.write_text("theirs")
-    (tmp_path / f".index.html.{os.getpid()}.part").symlink_to(theirs)
+    target, mine = tmp_path / "theirs", tmp_path / "index.html"
+    target.write_text("theirs")
+    (tmp_path / f".index.html.{os.getpid()}.part").symlink_to(target)
     write(mine)
-    assert theirs.read_text() == "theirs"
+    assert target.read_text() == "theirs"
     assert mine.read_text().startswith("mine")
     assert not mine.is_symlink()
 

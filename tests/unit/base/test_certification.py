@@ -79,10 +79,10 @@ def test_short_certificates_make_a_whole_one_together() -> None:
 
 
 def test_all_machines_need_what_one_has() -> None:
-    here, there = certificate(10, RATE, LOSS), certificate(11, RATE, boot_id="b2")
-    alone = engine_standings([here], "e1", ["b1", "b2"])["udp"]
+    first, second = certificate(10, RATE, LOSS), certificate(11, RATE, boot_id="b2")
+    alone = engine_standings([first], "e1", ["b1", "b2"])["udp"]
     assert (alone.certified, alone.open) == ((), ("rate", "loss"))
-    standing = engine_standings([here, there], "e1", ["b1", "b2"])["udp"]
+    standing = engine_standings([first, second], "e1", ["b1", "b2"])["udp"]
     assert (standing.certified, standing.open) == (("rate",), ("loss",))
     wrong = certificate(12, replace(RATE, error=0.1))
     assert engine_standings([wrong], "e1", ["b1", "b2"])["udp"].wrong == ("rate",)
@@ -105,32 +105,32 @@ def test_all_machines_need_what_one_has() -> None:
     ],
 )
 def test_what_ended_a_hosts_certificate_is_said(changes: dict[str, str], text: str) -> None:
-    said = certification_text([certificate(10, RATE, LOSS, **changes)], "e1", FACTS)
-    assert said.endswith(text)
+    message = certification_text([certificate(10, RATE, LOSS, **changes)], "e1", FACTS)
+    assert message.endswith(text)
 
 
 def test_engines_asked_for_are_named_with_what_they_lack() -> None:
     certificates = [certificate(10, RATE, left_out(LOSS), TIME)]
-    said = certification_text(certificates, "e1", FACTS, ["udp", "mpi"])
-    assert said == "mpi not checked; udp only in part, 1 of 2 checks"
+    message = certification_text(certificates, "e1", FACTS, ["udp", "mpi"])
+    assert message == "mpi not checked; udp only in part, 1 of 2 checks"
 
 
 def test_checks_of_python_code_end_with_another_railgauge_and_those_of_engines_do_not() -> None:
     digits = replace(LOSS, name="report medians", engine="report")
-    made = certificate(10, RATE, digits, source_hash="s1")
-    assert set(engine_standings([made], "e1", ["b1"], source="s1")) == {"report", "udp"}
-    assert set(engine_standings([made], "e1", ["b1"], source="s2")) == {"udp"}
+    original = certificate(10, RATE, digits, source_hash="s1")
+    assert set(engine_standings([original], "e1", ["b1"], source="s1")) == {"report", "udp"}
+    assert set(engine_standings([original], "e1", ["b1"], source="s2")) == {"udp"}
     # Certificates of before that was stored, and what this very railgauge is.
     assert set(engine_standings([certificate(10, RATE, digits)], "e1", ["b1"])) == {"udp"}
-    assert certification_text([made], "e1", FACTS, source="s1") == (
+    assert certification_text([original], "e1", FACTS, source="s1") == (
         "report, udp certified on 2026-11-10"
     )
-    assert certification_text([made], "e1", FACTS, source="s2") == (
+    assert certification_text([original], "e1", FACTS, source="s2") == (
         "udp certified on 2026-11-10; report certified on 2026-11-10, until railgauge itself "
         "changed (was 0.1.0)"
     )
     again = certificate(11, digits, source_hash="s2")
-    assert engine_standings([made, again], "e1", ["b1"], source="s2")["report"].whole
+    assert engine_standings([original, again], "e1", ["b1"], source="s2")["report"].whole
 
 
 def test_a_wrong_report_is_forgotten_with_the_railgauge_that_made_it() -> None:
@@ -146,9 +146,9 @@ HOSTS = {"n1": FACTS, "n2": {**FACTS, "hostname": "n2", "boot_id": "b2"}}
 
 
 def test_a_pairs_certificate_is_no_machines() -> None:
-    made = [certificate(10, RATE, LOSS, **PAIR)]
-    assert engine_standings(made, "e1", ["b1"]) == {}
-    assert certification_text(made, "e1", FACTS) == "no certificate"
+    certificates = [certificate(10, RATE, LOSS, **PAIR)]
+    assert engine_standings(certificates, "e1", ["b1"]) == {}
+    assert certification_text(certificates, "e1", FACTS) == "no certificate"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_pairs_certificate_is_no_machines() -> None:
     ],
 )
 def test_what_a_pairs_certificate_says_or_what_ended_it(changes: dict[str, str], text: str) -> None:
-    made = [certificate(10, RATE, LOSS, **(PAIR | changes))]
-    (*_, said) = certification_notes(made, "e1", HOSTS)
-    assert said.startswith(f"from n1 to n2: {text}")
-    assert len(pair_standings(made, "e1", HOSTS)) == (not changes)
+    certificates = [certificate(10, RATE, LOSS, **(PAIR | changes))]
+    (*_, note) = certification_notes(certificates, "e1", HOSTS)
+    assert note.startswith(f"from n1 to n2: {text}")
+    assert len(pair_standings(certificates, "e1", HOSTS)) == (not changes)

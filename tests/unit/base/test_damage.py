@@ -50,7 +50,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -68,13 +68,13 @@ def run(folder: Path, content: bytes, command: Sequence[str]) -> Result:
     path = put(folder, content)
     (folder / "out").unlink(missing_ok=True)
     where = [] if command[0] == "db" else ["--db", path.name]
-    done = CliRunner().invoke(cli, [*command, *where], standalone_mode=False)
+    result = CliRunner().invoke(cli, [*command, *where], standalone_mode=False)
     written = (folder / "out").read_bytes() if (folder / "out").exists() else b""
-    if done.exception is None:
-        return done.return_value or 0, done.output, written
-    if not isinstance(done.exception, RailgaugeError):
-        raise done.exception
-    return done.exception.exit_code, str(done.exception), written
+    if result.exception is None:
+        return result.return_value or 0, result.output, written
+    if not isinstance(result.exception, RailgaugeError):
+        raise result.exception
+    return result.exception.exit_code, str(result.exception), written
 
 
 def damage(content: bytes) -> Iterator[bytes]:
@@ -101,43 +101,45 @@ def is_sound(path: Path) -> bool:
         connection.close()
 
 
-def test_a_damaged_file_is_told_or_changes_nothing(here: Path, whole: bytes) -> None:
-    told = 0
-    wanted = {command: run(here, whole, command) for command in COMMANDS}
-    assert all(code == 0 for code, _, _ in wanted.values())
+def test_a_damaged_file_is_told_or_changes_nothing(work_folder: Path, whole: bytes) -> None:
+    detections = 0
+    expected = {command: run(work_folder, whole, command) for command in COMMANDS}
+    assert all(code == 0 for code, _, _ in expected.values())
     for place, content in enumerate(damage(whole)):
-        sound = is_sound(put(here, content))
+        sound = is_sound(put(work_folder, content))
         command = COMMANDS[place // 3 % len(COMMANDS)]
-        result = run(here, content, command)
+        result = run(work_folder, content, command)
         if result[0] == 3:
             assert "damaged" in result[1], (command, result)
             assert result[2] == b"", "a part of the values was written"
-            told += 1
+            detections += 1
         elif not sound:
-            assert result == wanted[command], f"place {place}: {command}"
-    assert told > PLACES // 3
+            assert result == expected[command], f"place {place}: {command}"
+    assert detections > PLACES // 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_schema_that_is_no_text_is_told_by_each_command(
-    here: Path, whole: bytes, command: Sequence[str]
+    work_folder: Path, whole: bytes, command: Sequence[str]
 ) -> None:
     name = b"CREATE TABLE run_label"
     assert whole.count(name) == 1
-    code, said, written = run(here, whole.replace(name, b"CREATE T\xcaBLE run_label"), command)
+    code, output, written = run(
+        work_folder, whole.replace(name, b"CREATE T\xcaBLE run_label"), command
+    )
     assert (code, written) == (3, b"")
-    assert "damaged" in said
+    assert "damaged" in output
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_index_that_lacks_a_row_is_told_by_each_command(
-    here: Path, whole: bytes, command: Sequence[str]
+    work_folder: Path, whole: bytes, command: Sequence[str]
 ) -> None:
-    path, name = put(here, whole), "ix_run_case_run_id"
+    path, name = put(work_folder, whole), "ix_run_case_run_id"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA writable_schema = ON")
-    ours = "SELECT * FROM sqlite_master WHERE name = ?"
-    (index,) = connection.execute(ours, [name]).fetchall()
+    query = "SELECT * FROM sqlite_master WHERE name = ?"
+    (index,) = connection.execute(query, [name]).fetchall()
     connection.execute("DELETE FROM sqlite_master WHERE name = ?", [name])
     connection.commit()
     connection.close()
@@ -147,9 +149,9 @@ def test_an_index_that_lacks_a_row_is_told_by_each_command(
     connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", index)
     connection.commit()
     connection.close()
-    code, said, written = run(here, path.read_bytes(), command)
+    code, output, written = run(work_folder, path.read_bytes(), command)
     assert (code, written) == (3, b"")
-    assert "is damaged: copy the file away" in said
+    assert "is damaged: copy the file away" in output
 
 
 @pytest.mark.parametrize(
@@ -165,26 +167,26 @@ def test_an_index_that_lacks_a_row_is_told_by_each_command(
     ],
 )
 def test_what_railgauge_never_stored_is_no_bug_of_it(
-    here: Path, whole: bytes, statement: str, command: Sequence[str]
+    work_folder: Path, whole: bytes, statement: str, command: Sequence[str]
 ) -> None:
-    connection = sqlite3.connect(put(here, whole))
+    connection = sqlite3.connect(put(work_folder, whole))
     connection.execute("PRAGMA ignore_check_constraints = ON")
     connection.execute(statement)
     connection.commit()
     connection.close()
-    code, said, _ = run(here, (here / "damaged.db").read_bytes(), command)
+    code, output, _ = run(work_folder, (work_folder / "damaged.db").read_bytes(), command)
     assert code == 3
-    assert "is damaged" in said or "not what was stored" in said
+    assert "is damaged" in output or "not what was stored" in output
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_was_cut_short_is_told(
-    here: Path, whole: bytes, command: Sequence[str]
+    work_folder: Path, whole: bytes, command: Sequence[str]
 ) -> None:
-    code, said, written = run(here, whole[: len(whole) // 2 // PAGE * PAGE], command)
+    code, output, written = run(work_folder, whole[: len(whole) // 2 // PAGE * PAGE], command)
     assert (code, written) == (3, b"")
-    assert "damaged: copy the file away, then restore a backup" in said
-    assert "sqlite3 COPY .recover" in said
+    assert "damaged: copy the file away, then restore a backup" in output
+    assert "sqlite3 COPY .recover" in output
 
 
 def test_an_error_over_an_undamaged_database_stays_what_it_is(tmp_path: Path) -> None:
@@ -193,8 +195,8 @@ def test_an_error_over_an_undamaged_database_stays_what_it_is(tmp_path: Path) ->
         raise KeyError("a bug")
 
 
-def test_damage_where_no_value_is_stored_is_told_before_it_is_copied(here: Path) -> None:
-    path = here / "railgauge.db"
+def test_damage_where_no_value_is_stored_is_told_before_it_is_copied(work_folder: Path) -> None:
+    path = work_folder / "railgauge.db"
     with Store.open(str(path)) as store:
         fill(store)
     connection = sqlite3.connect(path)
@@ -206,13 +208,13 @@ def test_damage_where_no_value_is_stored_is_told_before_it_is_copied(here: Path)
     path.write_bytes(content)
     with Store.open(str(path)) as store, pytest.raises(StoreError, match="is damaged"):
         store.check()
-    code, said, _ = run(here, bytes(content), ("db", "copy", "damaged.db", "copy.db"))
+    code, output, _ = run(work_folder, bytes(content), ("db", "copy", "damaged.db", "copy.db"))
     assert code == 3
-    assert "damaged.db is damaged" in said
+    assert "damaged.db is damaged" in output
 
 
-def test_of_a_large_file_values_are_looked_at_by_who_reads_them(here: Path) -> None:
-    path = here / "large.db"
+def test_of_a_large_file_values_are_looked_at_by_who_reads_them(work_folder: Path) -> None:
+    path = work_folder / "large.db"
     with Store.open(str(path)) as store:
         fill(store)
     connection = sqlite3.connect(path)
@@ -222,8 +224,8 @@ def test_of_a_large_file_values_are_looked_at_by_who_reads_them(here: Path) -> N
     connection.close()
     content = bytearray(path.read_bytes())
     content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
-    assert run(here, bytes(content), ("list",))[0] == 0
+    assert run(work_folder, bytes(content), ("list",))[0] == 0
     for command in (("show", "1"), ("export", "csv", "--out", "out")):
-        code, said, written = run(here, bytes(content), command)
+        code, output, written = run(work_folder, bytes(content), command)
         assert (code, written) == (3, b"")
-        assert "is damaged" in said
+        assert "is damaged" in output

@@ -42,7 +42,7 @@ def hostile(field: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Outputs:
     """What was made of a hostile database in `folder`, and of one whose texts are harmless."""
 
     folder: Path
@@ -50,17 +50,19 @@ class Made:
     harmless: Mapping[str, bytes]
 
     def of(self, *endings: str) -> dict[str, str]:
-        found = {
+        texts = {
             name: content.decode("utf-8")
             for name, content in self.files.items()
             if name.endswith(endings)
         }
-        assert found
-        return found
+        assert texts
+        return texts
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]) -> Made:
+def outputs(
+    tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, str], None]
+) -> Outputs:
     """Make everything of two databases, as that takes a while."""
     require(find_gnuplot(), "gnuplot")
     folder = tmp_path_factory.mktemp("hostile")
@@ -68,7 +70,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, require: Callable[[object, st
     for name, words in (("plain", plain), ("hostile", hostile)):
         fill(folder / f"{name}.db", words)
         files.append(publish(folder / f"{name}.db", folder / name, words))
-    return Made(folder, files[1], files[0])
+    return Outputs(folder, files[1], files[0])
 
 
 class _Page(HTMLParser):
@@ -100,28 +102,30 @@ class _Page(HTMLParser):
         (self.scripts if self._in == "script" else self._text).append(data)
 
 
-def _shown(text: str) -> str:
+def _rendered(text: str) -> str:
     return " ".join(visible(text).split())
 
 
-def test_nothing_is_executed_and_no_file_is_called_as_a_text_says(made: Made) -> None:
-    assert [path for path in made.folder.rglob("*") if path.name.startswith("evil")] == []
-    inside = {path.resolve().relative_to(made.folder) for path in made.folder.rglob("*")}
+def test_nothing_is_executed_and_no_file_is_called_as_a_text_says(outputs: Outputs) -> None:
+    assert [path for path in outputs.folder.rglob("*") if path.name.startswith("evil")] == []
+    inside = {path.resolve().relative_to(outputs.folder) for path in outputs.folder.rglob("*")}
     assert {path.parts[0] for path in inside} <= {
         *("plain", "hostile"),
         *(f"{name}.db{end}" for name in ("plain", "hostile") for end in ("", "-wal", "-shm")),
     }
 
 
-def test_pages_have_no_tags_attributes_links_or_scripts_but_their_own(made: Made) -> None:
-    pages = [_Page(text.decode()) for name, text in made.harmless.items() if name.endswith(".html")]
-    known = set[tuple[str, str]]().union(*(page.tags for page in pages))
+def test_pages_have_no_tags_attributes_links_or_scripts_but_their_own(outputs: Outputs) -> None:
+    pages = [
+        _Page(text.decode()) for name, text in outputs.harmless.items() if name.endswith(".html")
+    ]
+    allowed_tags = set[tuple[str, str]]().union(*(page.tags for page in pages))
     scripts = {script for page in pages for script in page.scripts if "{" in script}
-    for name, text in made.of(".html").items():
+    for name, text in outputs.of(".html").items():
         page = _Page(text)
-        assert page.tags <= known, name
+        assert page.tags <= allowed_tags, name
         assert {script for script in page.scripts if "function" in script} <= scripts, name
-        assert not [one for one in page.links if re.match(r"\s*(?!data)\w+:", one)], name
+        assert not [link for link in page.links if re.match(r"\s*(?!data)\w+:", link)], name
 
 
 @pytest.mark.parametrize(
@@ -131,32 +135,32 @@ def test_pages_have_no_tags_attributes_links_or_scripts_but_their_own(made: Made
         *("suspicion", "fact", "skipped", "warning", "controller", "plan", "test"),
     ],
 )
-def test_a_report_shows_texts_as_they_are(made: Made, field: str) -> None:
-    assert _shown(hostile(field)) in _Page(made.files["own/index.html"].decode()).text
+def test_a_report_shows_texts_as_they_are(outputs: Outputs, field: str) -> None:
+    assert _rendered(hostile(field)) in _Page(outputs.files["own/index.html"].decode()).text
 
 
 @pytest.mark.parametrize("field", ["heading", "paragraph", "notes", "figure notes"])
-def test_what_authors_write_is_only_broken_into_lines(made: Made, field: str) -> None:
-    text = _Page(made.files["own/index.html"].decode()).text
+def test_what_authors_write_is_only_broken_into_lines(outputs: Outputs, field: str) -> None:
+    text = _Page(outputs.files["own/index.html"].decode()).text
     lines = hostile(field).splitlines()
     if field in ("heading", "paragraph"):
         lines = [re.sub(r"[ \t\n]+", " ", hostile(field))]
-    assert all(_shown(line) in text for line in lines)
+    assert all(_rendered(line) in text for line in lines)
 
 
 @pytest.mark.parametrize("field", ["plan", "test", "link-a-b"])
-def test_a_site_shows_names_as_they_are(made: Made, field: str) -> None:
-    pages = made.of(".html")
+def test_a_site_shows_names_as_they_are(outputs: Outputs, field: str) -> None:
+    pages = outputs.of(".html")
     assert any(
-        _shown(hostile(field)) in _Page(pages[name]).text for name in pages if "site/" in name
+        _rendered(hostile(field)) in _Page(pages[name]).text for name in pages if "site/" in name
     )
 
 
-def test_no_output_has_characters_that_act(made: Made) -> None:
+def test_no_output_has_characters_that_act(outputs: Outputs) -> None:
     endings = (".html", ".tex", ".txt", ".svg", ".plot", ".dat", ".md", ".json", "output", "_log")
     texts = {
-        **made.of(*endings),
-        **{name: text.decode() for name, text in made.files.items() if "printed/" in name},
+        **outputs.of(*endings),
+        **{name: text.decode() for name, text in outputs.files.items() if "printed/" in name},
     }
     # The exports are data: there texts are what they are.
     del texts["all.json"]
@@ -168,8 +172,8 @@ def test_no_output_has_characters_that_act(made: Made) -> None:
     } == {}
 
 
-def test_no_field_of_a_csv_file_is_a_formula(made: Made) -> None:
-    for name, text in made.of(".csv").items():
+def test_no_field_of_a_csv_file_is_a_formula(outputs: Outputs) -> None:
+    for name, text in outputs.of(".csv").items():
         for line in csv.reader(io.StringIO(text, newline="")):
             for field in line:
                 if field.startswith(("=", "+", "-", "@", "\t", "\r", "＝")):
@@ -177,52 +181,52 @@ def test_no_field_of_a_csv_file_is_a_formula(made: Made) -> None:
                     assert re.fullmatch(r"-+|[-+]?[\d.]+(e[-+]?\d+)?", field), (name, field[:60])
 
 
-def test_json_and_exports_have_the_texts_themselves(made: Made) -> None:
-    for name, text in made.of(".json").items():
+def test_json_and_exports_have_the_texts_themselves(outputs: Outputs) -> None:
+    for name, text in outputs.of(".json").items():
         if name != "all.json":
             json.loads(text)
-    rows = [json.loads(line) for line in made.files["all.json"].decode().split("\n") if line]
+    rows = [json.loads(line) for line in outputs.files["all.json"].decode().split("\n") if line]
     assert {row["test"] for row in rows} == {hostile("test")}
     assert {row["client_host"] for row in rows} == {hostile(host) for host in "abc"}
-    assert json.loads(made.files["printed/list.json"])[0]["plan"] == hostile("plan")
-    facts = json.loads(made.files["printed/show.json"])["facts"][hostile("a")]
+    assert json.loads(outputs.files["printed/list.json"])[0]["plan"] == hostile("plan")
+    facts = json.loads(outputs.files["printed/show.json"])["facts"][hostile("a")]
     assert facts[hostile("fact")] == hostile(_LONG)
 
 
-def test_pictures_are_well_formed_and_have_no_elements_but_their_own(made: Made) -> None:
+def test_pictures_are_well_formed_and_have_no_elements_but_their_own(outputs: Outputs) -> None:
     def tags(content: bytes) -> set[str]:
         return {element.tag for element in ElementTree.fromstring(content).iter()}
 
-    harmless = [text for name, text in made.harmless.items() if name.endswith(".svg")]
-    known = set[str]().union(*map(tags, harmless))
-    for name, text in made.of(".svg").items():
-        assert tags(text.encode()) <= known, name
+    harmless = [text for name, text in outputs.harmless.items() if name.endswith(".svg")]
+    allowed_tags = set[str]().union(*map(tags, harmless))
+    for name, text in outputs.of(".svg").items():
+        assert tags(text.encode()) <= allowed_tags, name
 
 
-def test_gnuplot_scripts_run_again_and_execute_nothing(made: Made, tmp_path: Path) -> None:
-    for number, name in enumerate(made.of(".plot")):
+def test_gnuplot_scripts_run_again_and_execute_nothing(outputs: Outputs, tmp_path: Path) -> None:
+    for number, name in enumerate(outputs.of(".plot")):
         folder = tmp_path / str(number)
         folder.mkdir()
-        script = made.folder / "hostile/made" / name
+        script = outputs.folder / "hostile/made" / name
         before = {script.name, script.with_suffix(".dat").name}
-        for one in before:
-            shutil.copy(script.with_name(one), folder)
+        for file in before:
+            shutil.copy(script.with_name(file), folder)
         run = subprocess.run(
             [find_gnuplot(), script.name], cwd=folder, capture_output=True, text=True, check=False
         )
         assert run.returncode == 0, (name, run.stderr)
         after = {path.name for path in folder.iterdir()} - before
         assert after
-        assert {one.rpartition(".")[2] for one in after} <= {"svg", "tex", "pdf", "eps"}, name
+        assert {file.rpartition(".")[2] for file in after} <= {"svg", "tex", "pdf", "eps"}, name
 
 
 def test_documents_compile_and_execute_nothing(
-    made: Made, tmp_path: Path, require: Callable[[object, str], None]
+    outputs: Outputs, tmp_path: Path, require: Callable[[object, str], None]
 ) -> None:
     require(shutil.which("pdflatex"), "pdflatex")
     for kind, name in (("own", "everything"), ("default", "report")):
         folder = tmp_path / kind
-        shutil.copytree(made.folder / "hostile/made" / kind, folder)
+        shutil.copytree(outputs.folder / "hostile/made" / kind, folder)
         # To be misled by a text it has to be there.
         (folder / "evil.tex").write_text(r"\typeout{EVIL WAS READ}")
         run = subprocess.run(
@@ -231,14 +235,14 @@ def test_documents_compile_and_execute_nothing(
             capture_output=True,
             check=False,
         )
-        said = run.stdout.decode("utf-8", "replace")
-        assert run.returncode == 0, said[-3000:]
-        assert "EVIL WAS READ" not in said
+        stdout = run.stdout.decode("utf-8", "replace")
+        assert run.returncode == 0, stdout[-3000:]
+        assert "EVIL WAS READ" not in stdout
         assert not (folder / "evil").exists()
 
 
-def test_a_text_stays_in_its_place_of_a_table_in_markdown(made: Made) -> None:
-    text = made.of("compared/all.md")["compared/all.md"]
+def test_a_text_stays_in_its_place_of_a_table_in_markdown(outputs: Outputs) -> None:
+    text = outputs.of("compared/all.md")["compared/all.md"]
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert tables
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in tables}) == 1
@@ -258,7 +262,7 @@ def test_messages_about_files_do_nothing_to_a_terminal(
         capture_output=True,
         check=False,
     )
-    said = run.stderr.decode("utf-8")
-    assert run.returncode == 2, said
-    assert "evil" in said
-    assert {c for c in run.stdout.decode("utf-8") + said if acts(c)} <= {"\n"}
+    stderr = run.stderr.decode("utf-8")
+    assert run.returncode == 2, stderr
+    assert "evil" in stderr
+    assert {c for c in run.stdout.decode("utf-8") + stderr if acts(c)} <= {"\n"}

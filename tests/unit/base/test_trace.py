@@ -68,16 +68,16 @@ def trace(
     )
 
 
-def fields(one: Trace) -> tuple[object, ...]:
+def fields(packet_trace: Trace) -> tuple[object, ...]:
     return (
-        one.clock,
-        one.sent,
-        one.arrived,
-        one.sequence.tolist(),
-        one.received.tolist(),
-        one.sent_at.tolist(),
-        one.first_received,
-        one.first_sent,
+        packet_trace.clock,
+        packet_trace.sent,
+        packet_trace.arrived,
+        packet_trace.sequence.tolist(),
+        packet_trace.received.tolist(),
+        packet_trace.sent_at.tolist(),
+        packet_trace.first_received,
+        packet_trace.first_sent,
     )
 
 
@@ -111,10 +111,10 @@ def test_numbers_as_wide_as_64_bits_are_read():
     far = varint(2 * (2**60))
     data = MAGIC + b"\x00" + 2 * varint(largest) + b"\x02" + 2 * varint(largest)
     data += varint(2 * (largest - 1)) + b"\x00\x00" + varint(2 * (largest - 1) + 1) + far + far
-    found = decode(data)
-    assert found.sequence.tolist() == [largest - 1, 0]
-    assert found.received.tolist() == found.sent_at.tolist() == [0, 2**60]
-    assert (found.first_received, found.sent) == (largest, largest)
+    packet_trace = decode(data)
+    assert packet_trace.sequence.tolist() == [largest - 1, 0]
+    assert packet_trace.received.tolist() == packet_trace.sent_at.tolist() == [0, 2**60]
+    assert (packet_trace.first_received, packet_trace.sent) == (largest, largest)
 
 
 def test_a_trace_longer_than_what_is_decoded_at_once_is_read_whole():
@@ -127,7 +127,7 @@ def test_a_trace_longer_than_what_is_decoded_at_once_is_read_whole():
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "reason"),
     [
         (b"", "begins with"),
         (b"RGT2" + WRITTEN[4:], "begins with b'RGT2'"),
@@ -164,8 +164,8 @@ def test_a_trace_longer_than_what_is_decoded_at_once_is_read_whole():
         ),
     ],
 )
-def test_what_is_no_trace_is_refused_with_the_reason(data, why):
-    with pytest.raises(TraceError, match=why) as caught:
+def test_what_is_no_trace_is_refused_with_the_reason(data, reason):
+    with pytest.raises(TraceError, match=reason) as caught:
         decode(data)
     assert caught.value.code == "contract"
 
@@ -187,31 +187,31 @@ def test_no_bytes_do_more_than_be_refused(data):
     for text in (data, MAGIC + data):
         for read, given_bytes in ((decode, text), (unpack, text), (unpack, zlib.compress(text))):
             try:
-                found = read(given_bytes)
+                packet_trace = read(given_bytes)
             except TraceError:
                 continue
-            assert found.arrived >= len(found.sequence)
+            assert packet_trace.arrived >= len(packet_trace.sequence)
 
 
 @given(st.integers(0, len(WRITTEN) - 1), st.binary(max_size=12))
 def test_a_damaged_trace_is_refused_or_still_consistent(place, damage):
     data = WRITTEN[:place] + damage + WRITTEN[place + len(damage) :]
     try:
-        found = decode(data)
+        packet_trace = decode(data)
     except TraceError:
         return
-    assert ((found.sequence >= 0) & (found.sequence < found.sent)).all()
-    runs = loss_runs(found)
+    assert ((packet_trace.sequence >= 0) & (packet_trace.sequence < packet_trace.sent)).all()
+    runs = loss_runs(packet_trace)
     assert (runs[:, 1] > 0).all()
-    assert decode(encode(found)).sequence.tolist() == found.sequence.tolist()
+    assert decode(encode(packet_trace)).sequence.tolist() == packet_trace.sequence.tolist()
 
 
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     sent = draw(st.integers(1, 2**63 - 1))
     sequence = draw(st.lists(st.integers(0, sent - 1), max_size=20))
-    others = max(len(sequence) - 1, 0)
-    times = st.lists(st.integers(-(2**60), 2**60), min_size=others, max_size=others)
+    size = max(len(sequence) - 1, 0)
+    times = st.lists(st.integers(-(2**60), 2**60), min_size=size, max_size=size)
     return trace(
         sequence,
         sent=sent,
@@ -222,21 +222,21 @@ def traces(draw: st.DrawFn) -> Trace:
 
 
 @given(traces())
-def test_what_is_encoded_and_packed_comes_back(one):
-    assert fields(decode(encode(one))) == fields(one)
-    assert fields(unpack(pack(encode(one)))) == fields(one)
+def test_what_is_encoded_and_packed_comes_back(packet_trace):
+    assert fields(decode(encode(packet_trace))) == fields(packet_trace)
+    assert fields(unpack(pack(encode(packet_trace)))) == fields(packet_trace)
 
 
 @given(traces())
-def test_losses_and_arrivals_make_up_what_was_sent(one):
-    runs = loss_runs(one).tolist()
-    unique = sorted(set(one.sequence.tolist()))
-    complete = len(one.sequence) == one.arrived
-    end = one.sent if complete else max(unique, default=-1) + 1
+def test_losses_and_arrivals_make_up_what_was_sent(packet_trace):
+    runs = loss_runs(packet_trace).tolist()
+    unique = sorted(set(packet_trace.sequence.tolist()))
+    complete = len(packet_trace.sequence) == packet_trace.arrived
+    end = packet_trace.sent if complete else max(unique, default=-1) + 1
     assert sum(lost for _, lost in runs) + len(unique) == end
     for after, lost in runs:
         assert after == -1 or after in unique
-        assert after + lost + 1 in {*unique, one.sent}
+        assert after + lost + 1 in {*unique, packet_trace.sent}
 
 
 def test_the_losses_from_sara_to_evl_are_found():
@@ -244,8 +244,8 @@ def test_the_losses_from_sara_to_evl_are_found():
         number for after, count in SARA_TO_EVL for number in range(after + 1, after + 1 + count)
     }
     arrived = [number for number in range(5000) if number not in lost]
-    found = loss_runs(decode(encode(trace(arrived, sent=5000))))
-    assert [tuple(run) for run in found.tolist()] == SARA_TO_EVL
+    runs = loss_runs(decode(encode(trace(arrived, sent=5000))))
+    assert [tuple(run) for run in runs.tolist()] == SARA_TO_EVL
 
 
 @pytest.mark.parametrize(
@@ -273,22 +273,24 @@ def test_even_spacing_has_no_jitter_whatever_the_clocks_offset():
 
 def test_jitter_is_rfc_3550s():
     received = [0, 1_000, 2_500, 3_100, 9_000]
-    one = trace([0, 1, 2, 3, 4], received=received, sent_at=[0, 1_000, 2_000, 3_000, 4_000])
+    packet_trace = trace(
+        [0, 1, 2, 3, 4], received=received, sent_at=[0, 1_000, 2_000, 3_000, 4_000]
+    )
     expected = 0.0
     for change in (0, 500, 400, 4900):
         expected += (change - expected) / 16
-    assert jitter(one) == pytest.approx(expected * 1e-9, rel=1e-12)
+    assert jitter(packet_trace) == pytest.approx(expected * 1e-9, rel=1e-12)
 
 
 def test_jitter_of_a_long_trace_is_that_of_the_recurrence():
     received = np.cumsum(np.random.default_rng(3550).integers(0, 50_000, 20_000))
     received -= received[0]
     sent_at = 25_000 * np.arange(20_000)
-    one = trace([0] * 20_000, received=received.tolist(), sent_at=sent_at.tolist())
+    packet_trace = trace([0] * 20_000, received=received.tolist(), sent_at=sent_at.tolist())
     expected = 0.0
     for change in np.abs(np.diff(received - sent_at)).tolist():
         expected += (change - expected) / 16
-    assert jitter(one) == pytest.approx(expected * 1e-9, rel=1e-12)
+    assert jitter(packet_trace) == pytest.approx(expected * 1e-9, rel=1e-12)
 
 
 def test_fewer_than_two_arrivals_have_no_jitter_and_no_gaps():
@@ -298,12 +300,12 @@ def test_fewer_than_two_arrivals_have_no_jitter_and_no_gaps():
 
 
 def test_gaps_lie_between_arrivals_in_their_order():
-    one = trace([0, 2, 1], received=[0, 1_500, 1_400])
-    assert interarrival(one).tolist() == [1_500, -100]
+    packet_trace = trace([0, 2, 1], received=[0, 1_500, 1_400])
+    assert interarrival(packet_trace).tolist() == [1_500, -100]
 
 
 @pytest.mark.parametrize(
-    ("blob", "why"),
+    ("blob", "reason"),
     [
         (b"", "cut off"),
         (b"RGT1", "cannot be decompressed"),
@@ -312,8 +314,8 @@ def test_gaps_lie_between_arrivals_in_their_order():
         (pack(b"hello"), "begins with b'hell'"),
     ],
 )
-def test_a_stored_trace_that_is_damaged_is_refused(blob, why):
-    with pytest.raises(TraceError, match=why):
+def test_a_stored_trace_that_is_damaged_is_refused(blob, reason):
+    with pytest.raises(TraceError, match=reason):
         unpack(blob)
 
 

@@ -16,10 +16,10 @@ NIGHTS = 60
 
 
 def noise(values: NDArray[np.float64]) -> Series:
-    nothing = np.zeros(len(values), np.bool_)
+    suspect = np.zeros(len(values), np.bool_)
     n = len(values)
     return Series(
-        1, "p", "t", case(), "operation_rate", "op/s", "higher", values, nothing, 0, n, kind="rate"
+        1, "p", "t", case(), "operation_rate", "op/s", "higher", values, suspect, 0, n, kind="rate"
     )
 
 

@@ -17,26 +17,26 @@ from railgauge.calibrate.analysis import (
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS
 
 
-@pytest.mark.parametrize("known", KNOWN_SERIES, ids=lambda known: f"n{known.n}")
-def test_closed_forms_agree_with_the_values(known: KnownSeries) -> None:
-    values = known.values
-    assert len(set(values)) == known.n
-    assert known.statistics["median"] == median(values)
-    assert float(known.statistics["arithmetic_mean"]) == pytest.approx(fmean(values), rel=1e-12)
-    assert known.statistics["median"] != known.statistics["arithmetic_mean"]
+@pytest.mark.parametrize("series", KNOWN_SERIES, ids=lambda series: f"n{series.n}")
+def test_closed_forms_agree_with_the_values(series: KnownSeries) -> None:
+    values = series.values
+    assert len(set(values)) == series.n
+    assert series.statistics["median"] == median(values)
+    assert float(series.statistics["arithmetic_mean"]) == pytest.approx(fmean(values), rel=1e-12)
+    assert series.statistics["median"] != series.statistics["arithmetic_mean"]
     ordered = sorted(values)
-    rank = ordered.index(known.ends[0]) + 1
-    assert known.ends == (ordered[rank - 1], ordered[-rank])
+    rank = ordered.index(series.ends[0]) + 1
+    assert series.ends == (ordered[rank - 1], ordered[-rank])
     # What is outside has at most 5 %, and one rank further in has more.
-    assert 2 * binom.cdf(rank - 1, known.n, 0.5) <= 0.05 < 2 * binom.cdf(rank, known.n, 0.5)
+    assert 2 * binom.cdf(rank - 1, series.n, 0.5) <= 0.05 < 2 * binom.cdf(rank, series.n, 0.5)
 
 
 def test_one_rank_more_is_the_next_value_of_the_same_series() -> None:
-    for known in KNOWN_SERIES:
-        middle = float(known.statistics["median"])
+    for series in KNOWN_SERIES:
+        middle = float(series.statistics["median"])
         above = one_rank_more(middle)
-        assert above in known.values
-        assert sum(middle < value <= above for value in known.values) == 1
+        assert above in series.values
+        assert sum(middle < value <= above for value in series.values) == 1
 
 
 @pytest.mark.parametrize(

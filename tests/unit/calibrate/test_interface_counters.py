@@ -22,16 +22,16 @@ SNMP = "Udp: InDatagrams OutDatagrams"
 
 
 def paced(
-    *, frame: int = PAYLOAD + 42, streams: int = 3, step: int = 1, others: int = 0
+    *, frame: int = PAYLOAD + 42, streams: int = 3, step: int = 1, foreign_octets: int = 0
 ) -> DirectionCounts:
     """Return the counters of streams of 500 frames, five a look each ms, with pauses between.
 
-    They are read by the card each `step` looks, and `others` bytes pass in each.
+    They are read by the card each `step` looks, and `foreign_octets` bytes pass in each.
     """
     per_look = np.tile(np.r_[np.zeros(100), np.full(100, 5)], streams)
     packets = np.r_[per_look, np.zeros(100)].astype(np.int64)
-    octets = packets * frame + others
-    packets = packets + (others > 0)
+    octets = packets * frame + foreign_octets
+    packets = packets + (foreign_octets > 0)
     return cumulated(octets, packets, step)
 
 
@@ -77,7 +77,7 @@ def test_a_card_that_no_header_explains_is_no_truth(overhead: int) -> None:
 
 
 def test_other_traffic_is_found_between_and_within_the_streams() -> None:
-    busy = paced(others=100)
+    busy = paced(foreign_octets=100)
     streams = counted_streams(busy, 3)
     assert idle_share(busy, streams) == pytest.approx(100 / (5 * (PAYLOAD + 42)), rel=0.05)
     with pytest.raises(EnvironmentFailedError, match="no header explains"):
@@ -90,7 +90,7 @@ def test_other_traffic_is_found_between_and_within_the_streams() -> None:
     assert foreign_share(streams, frame_length(streams, PAYLOAD)) > 1 / 500
     # Frames as long as a stream's leave no pause to tell streams apart.
     with pytest.raises(EnvironmentFailedError, match="other traffic"):
-        counted_streams(paced(others=1500), 3)
+        counted_streams(paced(foreign_octets=1500), 3)
 
 
 def test_a_card_that_counts_from_time_to_time_leaves_its_streams_ends_open() -> None:

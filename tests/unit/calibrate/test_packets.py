@@ -55,13 +55,13 @@ def test_a_copy_that_comes_after_the_end_is_not_waited_for() -> None:
 
 
 def test_a_round_trip_goes_from_what_leaves_to_what_comes() -> None:
-    there = (0, 1, UDP, 5000, 9, 64, 0)
+    request = (0, 1, UDP, 5000, 9, 64, 0)
     back = (2 * MS, 0, UDP, 9, 5000, 64, 0)
     control = (1 * MS, 0, TCP, 9, 5001, 64, 0)
     lost = (3 * MS, 1, UDP, 5000, 9, 64, 0)
     again = (4 * MS, 1, UDP, 5000, 9, 64, 0)
     answer = (9 * MS, 0, UDP, 9, 5000, 64, 0)
-    rows = packets(there, control, back, lost, again, answer)
+    rows = packets(request, control, back, lost, again, answer)
     assert rows.round_trips() == pytest.approx([0.002, 0.005])
 
 

@@ -34,9 +34,9 @@ def test_help_imports_none_of_the_heavy_libraries():
         "import sys; from railgauge.cli import cli; cli(['--help'], standalone_mode=False); "
         f"print(sorted(set({heavy}) & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stderr.strip() == "[]"
-    assert "check" in done.stdout
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert completed.stderr.strip() == "[]"
+    assert "check" in completed.stdout
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -52,35 +52,35 @@ def test_every_command_is_documented_and_has_help(name):
 
 
 def test_a_misspelt_command_names_the_right_one():
-    done = railgauge("chekc")
-    assert done.returncode == 2
-    assert "did you mean 'check'" in done.stderr
+    completed = railgauge("chekc")
+    assert completed.returncode == 2
+    assert "did you mean 'check'" in completed.stderr
 
 
 def test_a_wrong_option_is_the_users_mistake():
-    done = railgauge("list", "--nosuch")
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+    completed = railgauge("list", "--nosuch")
+    assert completed.returncode == 2
+    assert "Traceback" not in completed.stderr
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path):
     where = tmp_path / "none.db"
     for command in (["list"], ["show", "1"], ["resume", "1"]):
-        done = railgauge(*command, "--db", str(where))
-        assert done.returncode == 2, done.stderr
-        assert str(where) in done.stderr
+        completed = railgauge(*command, "--db", str(where))
+        assert completed.returncode == 2, completed.stderr
+        assert str(where) in completed.stderr
         assert not where.exists()
 
 
 def test_a_plan_that_is_not_there_is_said(tmp_path):
-    done = railgauge("check", str(tmp_path / "none.yaml"))
-    assert done.returncode == 2
-    assert "none.yaml" in done.stderr
+    completed = railgauge("check", str(tmp_path / "none.yaml"))
+    assert completed.returncode == 2
+    assert "none.yaml" in completed.stderr
 
 
 def test_check_counts_what_the_shipped_plans_would_do():
-    done = railgauge("check", "--json", str(ROOT / "plans" / "sharcnet-udp.yaml"))
-    answer = json.loads(done.stdout)
+    completed = railgauge("check", "--json", str(ROOT / "plans" / "sharcnet-udp.yaml"))
+    answer = json.loads(completed.stdout)
     # 4 datagram sizes by 4 socket buffers less one, over 3 links.
     assert answer["cases"] == 45
     assert answer["replications"] == 450
@@ -88,18 +88,18 @@ def test_check_counts_what_the_shipped_plans_would_do():
 
 @pytest.mark.parametrize("plan", sorted((ROOT / "plans").glob("*.yaml")), ids=lambda p: p.name)
 def test_every_shipped_plan_is_valid(plan):
-    done = CliRunner().invoke(cli, ["check", str(plan)])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(cli, ["check", str(plan)])
+    assert result.exit_code == 0, result.output
 
 
 def test_the_engines_are_listed_and_described():
     assert "udp" in railgauge("engines").stdout
     assert "datagram" in railgauge("engines", "udp").stdout
-    assert [each["name"] for each in json.loads(railgauge("engines", "tcp", "--json").stdout)] == [
-        "tcp"
-    ]
-    done = railgauge("engines", "upd")
-    assert (done.returncode, "did you mean 'udp'" in done.stderr) == (2, True)
+    assert [
+        engine["name"] for engine in json.loads(railgauge("engines", "tcp", "--json").stdout)
+    ] == ["tcp"]
+    completed = railgauge("engines", "upd")
+    assert (completed.returncode, "did you mean 'udp'" in completed.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -108,22 +108,22 @@ def test_completion_scripts_name_the_program(shell):
 
 
 def test_completion_knows_the_commands():
-    done = railgauge(_RAILGAUGE_COMPLETE="bash_complete", COMP_WORDS="railgauge re", COMP_CWORD="1")
-    assert {"plain,resume", "plain,report"} <= set(done.stdout.split())
+    run = railgauge(_RAILGAUGE_COMPLETE="bash_complete", COMP_WORDS="railgauge re", COMP_CWORD="1")
+    assert {"plain,resume", "plain,report"} <= set(run.stdout.split())
 
 
 def test_output_cut_short_by_its_reader_is_no_error():
     command = f"{sys.executable} -m railgauge engines --json | true"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
 
 
 def test_a_name_that_the_terminal_cannot_show_is_no_failure(tmp_path):
     plan = tmp_path / "plan.yaml"
     text = (ROOT / "plans" / "quickstart.yaml").read_text()
     plan.write_text(text.replace("name: udp-rate", "name: udp→rate"))
-    done = railgauge("check", str(plan), PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
+    completed = railgauge("check", str(plan), PYTHONIOENCODING="ascii")
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
@@ -138,10 +138,10 @@ def test_ctrl_c_while_a_text_is_evaluated_ends_with_the_exit_code_of_any_other(
         "            exec('raise KeyboardInterrupt')\n"
         "sys.meta_path.insert(0, Interrupting())\n"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [*command_line.COMMAND, "list"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stderr) == (130, "\nrailgauge: stopped\n")
+    assert (completed.returncode, completed.stderr) == (130, "\nrailgauge: stopped\n")

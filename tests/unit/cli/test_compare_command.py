@@ -20,10 +20,10 @@ from railgauge.store import Store
 COMMITS = ("a" * 40, "b" * 40)
 
 
-def told(database: Path, *arguments: str) -> str:
-    done = _invoke(database, *arguments)
-    assert done.exit_code == 0, done.output
-    return done.output
+def compare_output(database: Path, *arguments: str) -> str:
+    result = _invoke(database, *arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def _invoke(database: Path, *arguments: str) -> Result:
@@ -36,7 +36,7 @@ def selected(database: Path, name: str, plan: str = "") -> tuple[int, ...]:
 
 
 @pytest.fixture
-def several(database: Path) -> Path:
+def mixed_database(database: Path) -> Path:
     """Two runs of a commit, one of another, one of another plan, one of some cases only."""
     for number, commit in enumerate((COMMITS[0], COMMITS[0], COMMITS[1]), 1):
         new = replace(RUN, git_commit=commit)
@@ -47,46 +47,46 @@ def several(database: Path) -> Path:
     return database
 
 
-def test_a_runs_number_is_that_run(several: Path):
-    assert selected(several, "2") == (2,)
+def test_a_runs_number_is_that_run(mixed_database: Path):
+    assert selected(mixed_database, "2") == (2,)
     with pytest.raises(InputError, match="there is no run 9"):
-        selected(several, "9")
+        selected(mixed_database, "9")
 
 
-def test_a_commit_is_all_its_whole_runs_of_the_plan(several: Path):
-    assert selected(several, COMMITS[0][:7]) == (1, 2)
-    assert selected(several, COMMITS[1], "sharcnet-udp") == (3,)
-    assert selected(several, COMMITS[1][:9].upper(), "other") == (4,)
+def test_a_commit_is_all_its_whole_runs_of_the_plan(mixed_database: Path):
+    assert selected(mixed_database, COMMITS[0][:7]) == (1, 2)
+    assert selected(mixed_database, COMMITS[1], "sharcnet-udp") == (3,)
+    assert selected(mixed_database, COMMITS[1][:9].upper(), "other") == (4,)
     with pytest.raises(InputError, match="runs of several plans: say which by --plan"):
-        selected(several, COMMITS[1])
+        selected(mixed_database, COMMITS[1])
 
 
-def test_a_baseline_is_its_runs_and_goes_before_a_commit(several: Path):
-    with Store.open(str(several)) as store:
+def test_a_baseline_is_its_runs_and_goes_before_a_commit(mixed_database: Path):
+    with Store.open(str(mixed_database)) as store:
         store.set_baseline(COMMITS[0][:8], [3])
-    assert selected(several, COMMITS[0][:8]) == (3,)
+    assert selected(mixed_database, COMMITS[0][:8]) == (3,)
 
 
-def test_latest_is_the_last_whole_run_of_the_plan(several: Path):
-    assert selected(several, "latest") == (4,)
-    assert selected(several, "latest", "sharcnet-udp") == (3,)
+def test_latest_is_the_last_whole_run_of_the_plan(mixed_database: Path):
+    assert selected(mixed_database, "latest") == (4,)
+    assert selected(mixed_database, "latest", "sharcnet-udp") == (3,)
 
 
-def test_a_day_is_all_runs_begun_on_it(several: Path):
-    with Store.open(str(several)) as store:
+def test_a_day_is_all_runs_begun_on_it(mixed_database: Path):
+    with Store.open(str(mixed_database)) as store:
         day = store.runs()[0].started_at[:10]
-    assert selected(several, day, "sharcnet-udp") in ((1, 2, 3), (1, 2), (1,))
+    assert selected(mixed_database, day, "sharcnet-udp") in ((1, 2, 3), (1, 2), (1,))
     with pytest.raises(InputError, match="there is no run of 2019-02-28"):
-        selected(several, "2019-02-28")
+        selected(mixed_database, "2019-02-28")
     with pytest.raises(InputError, match="2019-02-30 is no date"):
-        selected(several, "2019-02-30")
+        selected(mixed_database, "2019-02-30")
 
 
-def test_what_is_nothing_of_these_is_told_with_what_there_is(several: Path):
-    with Store.open(str(several)) as store:
+def test_what_is_nothing_of_these_is_told_with_what_there_is(mixed_database: Path):
+    with Store.open(str(mixed_database)) as store:
         store.set_baseline("good", [1])
     with pytest.raises(InputError, match=r"'better' is no baseline.*baselines here: good"):
-        selected(several, "better")
+        selected(mixed_database, "better")
 
 
 def test_a_slower_case_is_told_with_ratio_interval_and_counts(database: Path):
@@ -97,13 +97,15 @@ def test_a_slower_case_is_told_with_ratio_interval_and_counts(database: Path):
     after = {number: noisy(seed=60 + number) for number in range(1, 6)}
     after[3] = noisy(0.97e9, seed=2)
     add_run(database, after)
-    lines = told(database, "good", "5").splitlines()
+    lines = compare_output(database, "good", "5").splitlines()
     assert lines[0] == "1 of 5 cases slower (baseline good (runs 1, 2, 3, 4) → run 5)"
     assert lines[1].startswith("slower: stream: gw→hh · lane 3: throughput 1")
     assert ": slower; " in lines[1]
     assert "5 results: 1 slower, 4 same" in lines
     assert not any("lane 4" in line for line in lines)
-    assert any("lane 4" in line for line in told(database, "good", "5", "--all").splitlines())
+    assert any(
+        "lane 4" in line for line in compare_output(database, "good", "5", "--all").splitlines()
+    )
 
 
 def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database: Path):
@@ -115,20 +117,20 @@ def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database
         "5 of 5 results: not enough baseline runs: with fewer than three, runs are taken to differ"
         " by up to 9.1 %; name three good runs: railgauge baseline set good 1 RUN RUN --replace"
     )
-    text = told(database, "good", "2")
+    text = compare_output(database, "good", "2")
     assert text.splitlines()[:2] == [
         "nothing could be shown to be slower, not enough data for 5 of 5 results "
         "(baseline good (run 1) → run 2)",
         sentence,
     ]
     assert text.count("not enough baseline runs") == 1
-    assert told(database, "good", "2", "--all").count("not enough baseline runs") == 2
-    found = json.loads(told(database, "good", "2", "--json"))
-    assert found["notes"] == [sentence]
-    assert {each["why"] for each in found["results"]} == {
+    assert compare_output(database, "good", "2", "--all").count("not enough baseline runs") == 2
+    report = json.loads(compare_output(database, "good", "2", "--json"))
+    assert report["notes"] == [sentence]
+    assert {result["why"] for result in report["results"]} == {
         sentence[len("5 of 5 results: ") : sentence.index(";")]
     }
-    assert "railgauge baseline set NAME 1 RUN RUN\n" in told(database, "1", "2")
+    assert "railgauge baseline set NAME 1 RUN RUN\n" in compare_output(database, "1", "2")
 
 
 def test_a_verdict_that_rests_on_suspect_replications_says_so(database: Path):
@@ -140,7 +142,7 @@ def test_a_verdict_that_rests_on_suspect_replications_says_so(database: Path):
         for number, value in enumerate(noisy(0.9e9), 1)
     ]
     add_run(database, {1: after})
-    lines = told(database, "1", "2").splitlines()
+    lines = compare_output(database, "1", "2").splitlines()
     assert "n = 10 and 10 (3 suspect): slower; " in lines[1]
 
 
@@ -160,7 +162,7 @@ def test_a_metric_that_became_another_one_is_not_compared_with_itself(
 ):
     add_run(database, {1: noisy(), 2: noisy()})
     add_run(database, {1: noisy(2e9), 2: noisy(0.5e9)}, unit=unit, better=better)
-    text = told(database, "1", "2", "--all")
+    text = compare_output(database, "1", "2", "--all")
     assert "2 results: 2 not enough data" in text
     (result, _) = verdict(database).comparison.results
     assert (result.sides[0].n, result.unit, result.better) == (0, unit, better)
@@ -181,7 +183,7 @@ def test_several_runs_of_a_side_are_judged_together(database: Path):
 def test_a_case_that_is_gone_is_told(database: Path):
     add_run(database, {1: noisy(), 2: noisy()})
     add_run(database, {1: noisy(seed=2)})
-    text = told(database, "1", "2")
+    text = compare_output(database, "1", "2")
     assert "1 case of the first not in the second" in text.splitlines()[0]
     assert "1 case only before:\n  stream: gw→hh · lane 2" in text
 
@@ -192,9 +194,9 @@ def test_a_test_that_got_another_name_and_was_not_measured_is_not_taken_for_gone
 ):
     add_run(database, {1: noisy()}, test="old")
     add_run(database, {1: []}, test="new", skipped=skipped, fails=fails)
-    found = verdict(database)
-    assert (len(found.lost), found.comparison.cases_only) == (1, ((), ()))
-    assert skipped in found.lost[0].judged.reason
+    run_verdict = verdict(database)
+    assert (len(run_verdict.lost), run_verdict.comparison.cases_only) == (1, ((), ()))
+    assert skipped in run_verdict.lost[0].judged.reason
 
 
 def test_changed_facts_of_a_slower_cases_hosts_are_told_once(database: Path):
@@ -203,7 +205,7 @@ def test_changed_facts_of_a_slower_cases_hosts_are_told_once(database: Path):
     add_run(database, {case: noisy() for case in cases}, facts=hosts)
     hosts = {**hosts, "gw1": {"kernel": "6.2"}, "else": {"kernel": "6.2"}}
     add_run(database, {case: noisy(0.9e9) for case in cases}, facts=hosts)
-    lines = told(database, "1", "2").splitlines()
+    lines = compare_output(database, "1", "2").splitlines()
     assert [line for line in lines if "fact kernel" in line] == ["  gw1: fact kernel 6.1 → 6.2"]
 
 
@@ -212,25 +214,25 @@ def test_what_a_slower_run_was_made_with_is_told_if_it_is_another(database: Path
     new = replace(RUN, engines_hash="f" * 64, files={**RUN.files, "engine udp": "other"})
     add_run(database, {1: noisy(0.9e9), 2: noisy(seed=2)}, new=new)
     add_run(database, {1: noisy(seed=3), 2: noisy(seed=3)}, new=new)
-    lines = told(database, "1", "2").splitlines()
+    lines = compare_output(database, "1", "2").splitlines()
     note = "not as in run 1: engines_hash, file engine udp; railgauge diff 1 2 says how"
     assert note in lines
-    assert not any("not as in" in line for line in told(database, "1", "3").splitlines())
-    assert not any("not as in" in line for line in told(database, "3", "2").splitlines())
+    assert not any("not as in" in line for line in compare_output(database, "1", "3").splitlines())
+    assert not any("not as in" in line for line in compare_output(database, "3", "2").splitlines())
 
 
 def test_a_test_that_got_another_name_is_told(database: Path):
     add_run(database, {1: noisy()}, test="old")
     add_run(database, {1: noisy(seed=2)}, test="new")
     sentence = "test new was called old until run 1: 1 case goes on under the new name"
-    assert sentence in told(database, "1", "2").splitlines()
+    assert sentence in compare_output(database, "1", "2").splitlines()
     renamed = {"before": "old", "test": "new", "until_run": 1, "cases": 1}
-    assert json.loads(told(database, "1", "2", "--json"))["renamed"] == [renamed]
+    assert json.loads(compare_output(database, "1", "2", "--json"))["renamed"] == [renamed]
 
 
 def test_a_run_that_is_on_both_sides_is_told(database: Path):
     add_run(database, {1: noisy()})
-    assert "run 1 is on both sides" in told(database, "1", "latest").splitlines()
+    assert "run 1 is on both sides" in compare_output(database, "1", "latest").splitlines()
 
 
 def test_json_has_every_result_and_what_changed_beside(database: Path, tmp_path: Path):
@@ -238,20 +240,20 @@ def test_json_has_every_result_and_what_changed_beside(database: Path, tmp_path:
     after = {1: noisy(0.9e9), 2: noisy(seed=2)}
     add_run(database, after, facts={"gw1": {"kernel": "6.2"}})
     markdown = tmp_path / "verdict.md"
-    found = json.loads(told(database, "1", "2", "--json", "--markdown", str(markdown)))
-    assert (found["passed"], found["plan"], found["problems"]) == (False, None, [])
-    assert found["sides"] == [{"title": "run 1", "runs": [1]}, {"title": "run 2", "runs": [2]}]
-    assert found["counts"] == {"slower": 1, "not enough data": 1}
-    worst = found["results"][0]
+    report = json.loads(compare_output(database, "1", "2", "--json", "--markdown", str(markdown)))
+    assert (report["passed"], report["plan"], report["problems"]) == (False, None, [])
+    assert report["sides"] == [{"title": "run 1", "runs": [1]}, {"title": "run 2", "runs": [2]}]
+    assert report["counts"] == {"slower": 1, "not enough data": 1}
+    worst = report["results"][0]
     assert worst["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
     assert worst["low"] < worst["ratio"] < worst["high"]
     assert worst["ratio"] == pytest.approx(0.9, rel=0.01)
     assert (worst["smallest_change"], worst["unconfirmed"]) == (0.02, False)
-    assert "counters" not in found["results"][1]
+    assert "counters" not in report["results"][1]
     assert markdown.read_text().startswith("## ❌ 1 of 2 cases slower")
 
 
 def test_a_file_into_no_folder_is_refused_at_once(database: Path, tmp_path: Path):
-    done = _invoke(database, "1", "2", "--markdown", str(tmp_path / "no" / "file.md"))
-    assert isinstance(done.exception, RailgaugeError)
-    assert "there is no folder" in str(done.exception)
+    result = _invoke(database, "1", "2", "--markdown", str(tmp_path / "no" / "file.md"))
+    assert isinstance(result.exception, RailgaugeError)
+    assert "there is no folder" in str(result.exception)

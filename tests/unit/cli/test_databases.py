@@ -34,13 +34,13 @@ def filled(tmp_path: Path) -> Path:
 
 
 def test_a_copy_tells_each_run_and_what_it_came_to(filled: Path, where: str) -> None:
-    done = CliRunner().invoke(cli, ["db", "copy", str(filled), where], standalone_mode=False)
-    assert done.return_value == 0
-    lines = done.stderr.splitlines()
+    result = CliRunner().invoke(cli, ["db", "copy", str(filled), where], standalone_mode=False)
+    assert result.return_value == 0
+    lines = result.stderr.splitlines()
     assert lines[0].startswith("run 1 (sharcnet-udp, 20")
     assert lines[0].endswith("Z): 6 replications, run 1 there")
     assert lines[1].endswith("Z): 12 replications, run 2 there")
-    (line,) = done.stdout.splitlines()
+    (line,) = result.stdout.splitlines()
     assert line.endswith(
         ": 3 new runs, 0 with more, 0 as they were; 19 replications, 1 new baselines"
     )
@@ -68,11 +68,11 @@ def test_a_copy_to_whose_output_nobody_listens_is_whole(filled: Path, tmp_path: 
 
 
 def test_a_whole_database_is_called_so_and_backed_up(filled: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
-    assert (done.return_value, done.output) == (0, f"{filled}: 19 replications, whole\n")
+    result = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
+    assert (result.return_value, result.output) == (0, f"{filled}: 19 replications, whole\n")
     target = tmp_path / "backup.db"
-    done = call("db", "backup", target, "--db", filled)
-    assert done.output == f"{target}: {target.stat().st_size:,} bytes, whole\n"
+    result = call("db", "backup", target, "--db", filled)
+    assert result.output == f"{target}: {target.stat().st_size:,} bytes, whole\n"
 
 
 def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
@@ -80,9 +80,9 @@ def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
     with connection:
         connection.execute("UPDATE value SET value = 7 WHERE number = 2")
     connection.close()
-    done = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
-    assert done.return_value == 3
-    *lines, last = done.output.splitlines()
+    result = CliRunner().invoke(cli, ["db", "check", "--db", str(filled)], standalone_mode=False)
+    assert result.return_value == 3
+    *lines, last = result.output.splitlines()
     assert lines
     assert all(", replication 2: not what was stored" in line for line in lines)
     assert last == f"{filled}: 19 replications, {len(lines)} changed"
@@ -111,10 +111,10 @@ def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: 
             store.reopen_run(1)
             store.add(1, "stream", case(64).key, measured(2, value), Launch(MOMENT + value))
             store.finish_run(1, "complete")
-    done = CliRunner().invoke(cli, ["db", "copy", str(filled), str(target)], standalone_mode=False)
-    assert done.return_value == 1
-    assert "replication 2 of case " in done.stderr
-    assert "it stays as it is" in done.stderr
+    copy = CliRunner().invoke(cli, ["db", "copy", str(filled), str(target)], standalone_mode=False)
+    assert copy.return_value == 1
+    assert "replication 2 of case " in copy.stderr
+    assert "it stays as it is" in copy.stderr
 
 
 def test_a_copy_needs_a_source(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
             run = store.begin_run(RUN, planned(case()), METRICS)
             store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
     assert "holds no baseline: railgauge baseline set" in call("baseline", "list", *db).output
-    done = call("baseline", "set", "good", 1, 3, "--description", "a\nfine one", *db)
-    assert done.output == "baseline good: runs 1 3\n"
+    result = call("baseline", "set", "good", 1, 3, "--description", "a\nfine one", *db)
+    assert result.output == "baseline good: runs 1 3\n"
     (line,) = call("baseline", "list", *db).output.splitlines()
     assert line.startswith("good (runs 1 3, set 20")
     assert line.endswith("): a\\nfine one")
@@ -146,9 +146,9 @@ def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
         "a\nfine one",
         [1, 3],
     )
-    shown = json.loads(call("baseline", "show", "good", "--json", *db).output)
-    assert [run["id"] for run in shown["runs"]] == [1, 3]
-    assert shown["created_at"] == listed["created_at"]
+    baseline = json.loads(call("baseline", "show", "good", "--json", *db).output)
+    assert [run["id"] for run in baseline["runs"]] == [1, 3]
+    assert baseline["created_at"] == listed["created_at"]
     with pytest.raises(InputError, match="--replace"):
         call("baseline", "set", "good", 2, *db)
     assert call("baseline", "set", "good", 2, "--replace", *db).output == "baseline good: run 2\n"
@@ -163,13 +163,13 @@ def test_a_run_that_only_confirms_is_told_from_a_whole_one(tmp_path: Path) -> No
         for new in (RUN, replace(RUN, files=only_texts({("stream", case().key)}))):
             run = store.begin_run(new, planned(case()), METRICS)
             store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
-    _, whole, some = call("list", *db).output.splitlines()
-    assert "1 (some)" in some
+    _, whole, partial = call("list", *db).output.splitlines()
+    assert "1 (some)" in partial
     assert "some" not in whole
     assert [run["partial"] for run in json.loads(call("list", "--json", *db).output)] == [0, 1]
-    done = call("baseline", "set", "good", 1, 2, *db)
-    assert done.stdout == "baseline good: runs 1 2\n"
-    assert done.stderr.startswith("note: run 2 measured only some of its plan's cases")
+    result = call("baseline", "set", "good", 1, 2, *db)
+    assert result.stdout == "baseline good: runs 1 2\n"
+    assert result.stderr.startswith("note: run 2 measured only some of its plan's cases")
     assert call("baseline", "set", "good", 1, "--replace", *db).stderr == ""
 
 
@@ -178,8 +178,8 @@ def test_a_baseline_of_several_plans_says_so(tmp_path: Path) -> None:
     with Store.open(str(db[1])) as store:
         for plan in ("a", "b\x1b", "a"):
             store.begin_run(replace(RUN, plan=plan), planned(case()), METRICS)
-    done = call("baseline", "set", "good", 1, 2, 3, *db)
-    assert done.stdout == "baseline good: runs 1 2 3\n"
-    assert done.stderr.startswith("note: these are runs of 2 plans (a, b")
-    assert "\x1b" not in done.stderr
+    result = call("baseline", "set", "good", 1, 2, 3, *db)
+    assert result.stdout == "baseline good: runs 1 2 3\n"
+    assert result.stderr.startswith("note: these are runs of 2 plans (a, b")
+    assert "\x1b" not in result.stderr
     assert call("baseline", "set", "good", 1, 3, "--replace", *db).stderr == ""

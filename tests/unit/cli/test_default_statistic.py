@@ -33,9 +33,9 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _say(*words: str) -> str:
-    done = CliRunner().invoke(cli, words)
-    assert done.exit_code == 0, (words, done.output, done.exception)
-    return done.output
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0, (words, result.output, result.exception)
+    return result.output
 
 
 def _on_the_terminal(text: str, test: str, columns: Sequence[int]) -> list[float]:
@@ -54,16 +54,16 @@ def _on_the_page(html: str, title: str, columns: Sequence[int]) -> list[float]:
     return [float(row[column]) for row in numbers for column in columns]
 
 
-@pytest.mark.parametrize(("test", "shown", "title", "columns"), _SAME)
+@pytest.mark.parametrize(("test", "positions", "title", "columns"), _SAME)
 def test_terminal_and_page_show_the_same_numbers(
-    database: str, tmp_path: Path, test: str, shown: list[int], title: str, columns: list[int]
+    database: str, tmp_path: Path, test: str, positions: list[int], title: str, columns: list[int]
 ) -> None:
-    terminal = _on_the_terminal(_say("show", "1", "--db", database), test, shown)
+    terminal = _on_the_terminal(_say("show", "1", "--db", database), test, positions)
     spec = str(folder("reports") / "quickstart.yaml")
-    for words, table, those in (((), test, shown), (("--spec", spec), title, columns)):
+    for words, table, column_numbers in (((), test, positions), (("--spec", spec), title, columns)):
         out = tmp_path / table[:3].lower()
         _say("report", "--db", database, "--cases", "0", "--out", str(out), *words)
-        page = _on_the_page((out / "index.html").read_text(encoding="utf-8"), table, those)
+        page = _on_the_page((out / "index.html").read_text(encoding="utf-8"), table, column_numbers)
         assert len(page) == len(terminal) > 1
         # As far as the digits of both go.
         assert page == pytest.approx(terminal, abs=0.055)

@@ -48,15 +48,15 @@ print(json.dumps(list(sys.modules)), file=sys.stderr)
 
 def imported(script: str, *arguments: str) -> set[str]:
     """Return which of the heavy libraries a Python that ran the script has imported."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", script, *arguments],
         capture_output=True,
         text=True,
         cwd=ROOT,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
-    return HEAVY & set(json.loads(done.stderr.splitlines()[-1]))
+    assert completed.returncode == 0, completed.stderr
+    return HEAVY & set(json.loads(completed.stderr.splitlines()[-1]))
 
 
 @pytest.fixture(scope="module")

@@ -38,9 +38,9 @@ def where(tmp_path: Path) -> str:
 
 
 def _railgauge(*arguments: str, code: int = 0) -> str:
-    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
-    assert done.exit_code == code, done.output
-    return done.output
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.output
 
 
 def test_list_shows_labels_and_chooses_by_them(where: str) -> None:
@@ -74,8 +74,8 @@ def test_a_wrong_label_is_refused(where: str, labels: list[str], message: str) -
 
 def test_show_and_report_say_a_runs_labels(where: str, tmp_path: Path) -> None:
     assert "labels night=1, site=x=y" in _railgauge("show", "2", "--db", where).splitlines()
-    shown = json.loads(_railgauge("show", "2", "--db", where, "--json"))
-    assert shown["labels"] == {"night": "1", "site": "x=y"}
+    answer = json.loads(_railgauge("show", "2", "--db", where, "--json"))
+    assert answer["labels"] == {"night": "1", "site": "x=y"}
     out = tmp_path / "out"
     _railgauge("report", "2", "3", "--by", "label/night", "--out", str(out), "--db", where)
     page = (out / "index.html").read_text(encoding="utf-8")
@@ -92,14 +92,14 @@ def test_show_says_what_was_granted_and_what_was_not_as_asked(where: str) -> Non
     assert f"not as asked: stream: gw→hh: {words}" in lines
     in_effect = "in effect in all cases: stream: both ends rcvbuf 416KiB, sndbuf 1000KiB, tos 0"
     assert in_effect in lines
-    (shown,) = json.loads(_railgauge("show", "1", "--db", where, "--json"))["cases"]
-    assert shown["unlike_asked"] == words
-    assert shown["server"] == {name: [value] for name, value in _SIDE.items()}
+    (row,) = json.loads(_railgauge("show", "1", "--db", where, "--json"))["cases"]
+    assert row["unlike_asked"] == words
+    assert row["server"] == {name: [value] for name, value in _SIDE.items()}
 
 
 def test_show_prints_the_stored_plan(where: str) -> None:
     assert _railgauge("show", "1", "--plan", "--db", where) == RUN.plan_text
-    shown = json.loads(_railgauge("show", "1", "--plan", "--json", "--db", where))
-    assert shown == {"plan": RUN.plan, "text": RUN.plan_text, "files": dict(RUN.files)}
+    answer = json.loads(_railgauge("show", "1", "--plan", "--json", "--db", where))
+    assert answer == {"plan": RUN.plan, "text": RUN.plan_text, "files": dict(RUN.files)}
     with pytest.raises(InputError, match="run 2 was imported: it has no plan's text"):
         _railgauge("show", "2", "--plan", "--db", where)

@@ -69,7 +69,7 @@ def test_one_that_reads_nothing_is_no_failure(capsys: pytest.CaptureFixture[str]
 
 def test_of_one_that_fails_the_last_words_are_told(capsys: pytest.CaptureFixture[str]):
     notify(["sh", "-c", "seq 1000; printf 'no\\033route' >&2; exit 3"], "", 0)
-    said = capsys.readouterr().err
-    assert said.startswith("railgauge: --notify sh: ended with 3: ")
-    assert said.endswith("1000\\nno\\x1broute\n")
-    assert len(said) < 500
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("railgauge: --notify sh: ended with 3: ")
+    assert stderr.endswith("1000\\nno\\x1broute\n")
+    assert len(stderr) < 500

@@ -35,9 +35,9 @@ def test_the_command_line_goes_before_the_environment_the_project_and_the_user(
     folder: Path,
 ) -> None:
     def database(*options: str, **environment: str) -> str:
-        done = listed(folder, *options, **environment)
-        assert done.returncode == 2
-        return done.stderr
+        completed = listed(folder, *options, **environment)
+        assert completed.returncode == 2
+        return completed.stderr
 
     assert str(folder.parent / "config" / "railgauge" / "user.db") in database()
     (folder.parent / "railgauge.toml").write_text('db = "sub/project.db"\n')
@@ -64,6 +64,6 @@ def test_the_command_line_goes_before_the_environment_the_project_and_the_user(
 def test_a_mistake_has_its_place(folder: Path, text: str | bytes, says: str) -> None:
     content = text if isinstance(text, bytes) else text.encode()
     (folder / "railgauge.toml").write_bytes(content)
-    done = listed(folder)
-    assert done.returncode == 2
-    assert says in done.stderr
+    completed = listed(folder)
+    assert completed.returncode == 2
+    assert says in completed.stderr

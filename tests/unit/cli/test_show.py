@@ -24,58 +24,58 @@ def where(tmp_path: Path) -> str:
     rng = np.random.default_rng(4)
     with Store.open(path) as store:
         cases = case(1), case(2)
-        planned = [PlannedCase("stream", one, 12, least=6, rule=_RULE) for one in cases]
+        planned = [PlannedCase("stream", test_case, 12, least=6, rule=_RULE) for test_case in cases]
         run = store.begin_run(RUN, planned, METRICS)
-        for one, n, spread, ended in zip(
+        for test_case, n, spread, ended in zip(
             cases, (8, 12), (1e6, 1e8), ("narrow", "most"), strict=True
         ):
             for number in range(1, n + 1):
                 values = {"throughput": float(rng.normal(1e9, spread)), "loss_rate": 0.0}
-                store.add(run, "stream", one.key, Outcome(number, MOMENT, values), LAUNCH)
-            store.end_case(run, "stream", one.key, ended)
+                store.add(run, "stream", test_case.key, Outcome(number, MOMENT, values), LAUNCH)
+            store.end_case(run, "stream", test_case.key, ended)
         store.finish_run(run, "complete")
     return path
 
 
 def _show(where: str, *more: str) -> str:
-    done = CliRunner().invoke(cli, ["show", "1", "--db", where, *more], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output
+    result = CliRunner().invoke(cli, ["show", "1", "--db", where, *more], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
 
 
 def test_every_headline_metric_has_a_table_of_its_statistics(where: str) -> None:
-    said = _show(where)
-    assert "stream: throughput\n" in said
-    assert "stream: loss rate\n" in said
+    output = _show(where)
+    assert "stream: throughput\n" in output
+    assert "stream: loss rate\n" in output
     headings = ("95 % interval", "Arithmetic mean", "Mean abs. deviation", "CV (%)", "Minimum")
-    (heading,) = [line for line in said.splitlines() if headings[1] in line]
-    assert all(one in heading for one in headings)
+    (heading,) = [line for line in output.splitlines() if headings[1] in line]
+    assert all(title in heading for title in headings)
     plain = _show(where, "--no-stats")
     assert "Arithmetic mean" not in plain
     assert "Median of 8 to 12 replications per cell" in " ".join(plain.split())
 
 
 def test_the_case_that_never_got_narrow_is_named(where: str) -> None:
-    said = _show(where)
-    (named,) = [line for line in said.splitlines() if line.startswith("not narrow enough: ")]
+    output = _show(where)
+    (named,) = [line for line in output.splitlines() if line.startswith("not narrow enough: ")]
     assert named.endswith(
         f": never got to {_RULE}: it had the most replications that the plan allows"
     )
-    assert " ".join(said.split()).count("!! Not narrow enough: 1 of 2 cases never got to") == 3
+    assert " ".join(output.split()).count("!! Not narrow enough: 1 of 2 cases never got to") == 3
 
 
 def test_json_carries_every_statistic_and_why_each_case_ended(where: str) -> None:
-    shown = json.loads(_show(where, "--json"))
-    assert [(one["least"], one["rule"], one["ended"]) for one in shown["cases"]] == [
+    answer = json.loads(_show(where, "--json"))
+    assert [(row["least"], row["rule"], row["ended"]) for row in answer["cases"]] == [
         (6, _RULE, "narrow"),
         (6, _RULE, "most"),
     ]
-    found = {(one["case_key"], one["metric"]): one for one in shown["statistics"]}
-    assert len(found) == 4
-    first = found[case(1).key, "throughput"]
+    statistics = {(row["case_key"], row["metric"]): row for row in answer["statistics"]}
+    assert len(statistics) == 4
+    first = statistics[case(1).key, "throughput"]
     assert (first["n"], first["asked"], first["mean_kind"]) == (8, 12, "arithmetic")
     assert first["minimum"] <= first["interval_low"] < first["median"] < first["interval_high"]
-    lossless = found[case(1).key, "loss_rate"]
+    lossless = statistics[case(1).key, "loss_rate"]
     assert (lossless["mean"], lossless["mean_kind"], lossless["median"]) == (None, "none", 0.0)
 
 

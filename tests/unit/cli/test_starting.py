@@ -39,8 +39,8 @@ def railgauge(folder: Path, *arguments: str, answers: str = "") -> subprocess.Co
 def test_init_writes_what_check_accepts(
     tmp_path: Path, arguments: str, answers: str, hosts: str, links: int
 ) -> None:
-    done = railgauge(tmp_path, "init", *arguments.split(), answers=answers)
-    assert done.returncode == 0, done.stderr
+    completed = railgauge(tmp_path, "init", *arguments.split(), answers=answers)
+    assert completed.returncode == 0, completed.stderr
     plan = load_plan(tmp_path / "plan.yaml").plan
     assert [f"{name}={host.address}@{host.ssh}" for name, host in plan.hosts.items()] == (
         hosts.split()
@@ -63,9 +63,9 @@ def test_init_writes_what_check_accepts(
     ],
 )
 def test_init_leaves_nothing_of_what_is_wrong(tmp_path: Path, arguments: str, says: str) -> None:
-    done = railgauge(tmp_path, "init", *arguments.split())
-    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
-    assert says in done.stderr
+    completed = railgauge(tmp_path, "init", *arguments.split())
+    assert (completed.returncode, list(tmp_path.iterdir())) == (2, [])
+    assert says in completed.stderr
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
@@ -117,18 +117,18 @@ def test_a_copied_plan_has_its_hosts_file_and_a_report_its_own_folder(tmp_path: 
     ],
 )
 def test_an_unknown_name_is_answered(tmp_path: Path, arguments: str, says: str) -> None:
-    done = railgauge(tmp_path, *arguments.split())
-    assert done.returncode == 2
-    assert says in done.stderr
+    completed = railgauge(tmp_path, *arguments.split())
+    assert completed.returncode == 2
+    assert says in completed.stderr
 
 
 def test_several_plans_are_checked_at_once_with_the_mistakes_of_all(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("railgauge: 2\n")
     (tmp_path / "b.yaml").write_text("name: [b\n")
-    done = railgauge(tmp_path, "check", "a.yaml", "quickstart", "b.yaml")
-    assert done.returncode == 2
-    assert "quickstart: valid" in done.stdout
-    assert {line.split(":")[0] for line in done.stderr.splitlines()} == {"a.yaml", "b.yaml"}
+    completed = railgauge(tmp_path, "check", "a.yaml", "quickstart", "b.yaml")
+    assert completed.returncode == 2
+    assert "quickstart: valid" in completed.stdout
+    assert {line.split(":")[0] for line in completed.stderr.splitlines()} == {"a.yaml", "b.yaml"}
     assert railgauge(tmp_path, "check", "a.yaml", "quickstart", "--json").returncode == 2
 
 

@@ -25,21 +25,21 @@ def test_the_job_is_told_all_that_was_asked(tmp_path: Path) -> None:
     plan, hosts = tmp_path / "plan.yaml", tmp_path / "hosts.yaml"
     plan.write_text(PLAN)
     hosts.write_text("hosts: {slurm: all}\n")
-    asked = [
+    arguments = [
         *(str(plan), f"--hosts={hosts}", f"--db={tmp_path}/a.db", f"--out={tmp_path}/out"),
         *("--nodes=4", "--time=02:00:00", "--partition=main", "--account=physics"),
         *("--sbatch-option=--qos=high", "--sbatch-option=--comment=two words"),
         *("--margin=90s", "--wait=30min", "--keep-going", "--allow-large", "--label=site=a b"),
     ]
-    done = CliRunner().invoke(submit, [*asked, "--dry-run"], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    words = shlex.split(done.output.splitlines()[-1])
+    result = CliRunner().invoke(submit, [*arguments, "--dry-run"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    words = shlex.split(result.output.splitlines()[-1])
     assert words[:6] == ["exec", sys.executable, "-m", "railgauge", "submit", "--inside"]
-    wanted, told = _parsed(asked), _parsed(words[5:])
-    assert told == {**wanted, "inside": True}
+    expected, job_options = _parsed(arguments), _parsed(words[5:])
+    assert job_options == {**expected, "inside": True}
     # Those that would exclude some of these, or say what the command is for.
     usual = _parsed([])
-    silent = {name for name, value in wanted.items() if value == usual[name]}
+    silent = {name for name, value in expected.items() if value == usual[name]}
     assert silent == {"inside", "dry_run", "nodelist", "run"}
 
 

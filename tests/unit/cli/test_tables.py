@@ -22,9 +22,9 @@ def show(tmp_path: Path, values: NDArray[np.float64]) -> list[str]:
     where = str(tmp_path / "r.db")
     with Store.open(where) as store:
         store_matrix(store, values, engine="mpi", replications=2)
-    done = CliRunner().invoke(cli, ["show", "1", "--db", where], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output.splitlines()
+    result = CliRunner().invoke(cli, ["show", "1", "--db", where], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output.splitlines()
 
 
 def test_of_a_long_table_the_ends_are_shown_and_how_to_get_the_rest(tmp_path: Path) -> None:
@@ -36,8 +36,8 @@ def test_of_a_long_table_the_ends_are_shown_and_how_to_get_the_rest(tmp_path: Pa
         "  Throughput (Gbit/s): median 10.00, from 2.00 (n03→n06) to 20.00 (n08→n02); "
         "1 without a value"
     )
-    told = ["Rows with footnotes: 1.", "All rows: railgauge report 1 --out DIR"]
-    assert [line for line in lines if line][-2:] == told
+    footer = ["Rows with footnotes: 1.", "All rows: railgauge report 1 --out DIR"]
+    assert [line for line in lines if line][-2:] == footer
     assert len(lines) < 25
 
 
@@ -64,10 +64,10 @@ def test_a_databases_password_is_never_printed(
     where = make_database(postgres, "passwords").replace("railgauge@", "railgauge:hush@")
     assert "hush" in where
     Store.open(where).close()
-    said = CliRunner().invoke(cli, ["list", "--db", where], catch_exceptions=False).output
-    assert "holds no run yet" in said
+    output = CliRunner().invoke(cli, ["list", "--db", where], catch_exceptions=False).output
+    assert "holds no run yet" in output
     with Request(where, run=1) as request:
         print_outcome(request, Finished(1, load_catalogue(), 0, 0, 0, 0, 0, {}, False))
-    said += capsys.readouterr().out
-    assert "run 1 in postgresql" in said
-    assert "hush" not in said
+    output += capsys.readouterr().out
+    assert "run 1 in postgresql" in output
+    assert "hush" not in output

@@ -31,18 +31,18 @@ CLOCK = {"frequency/0": 3_000_000_000, "frequency/1": 3_000_000_000}
 
 def outcomes(counts: Counts, gauges: Counts = CLOCK, drops: int = 0) -> list[object]:
     """Ten replications; counters differ a little from one to the next."""
-    found = []
+    replications = []
     for number in range(1, 11):
         moved = {name: count + number for name, count in counts.items()}
         log = system_log("gw1", counts=moved, gauges=gauges, series=None, soak=(), elapsed=10.0)
         port = PortLog(1, "sw1", "port 3", {"ifOutDiscards": drops * number, "ifInOctets": 7})
-        found.append(logged(number, log, ports=(port,)))
-    return found
+        replications.append(logged(number, log, ports=(port,)))
+    return replications
 
 
 def changed(database: Path, before: list[object], after: list[object]) -> list[CounterChange]:
-    for those in (before, after):
-        add_run(database, {1: those})  # type: ignore[dict-item]
+    for replications in (before, after):
+        add_run(database, {1: replications})  # type: ignore[dict-item]
     with Store.open(str(database)) as store:
         return list(changed_counters(store, lane(1).key, [(1, "stream")], [(2, "stream")]))
 
@@ -54,13 +54,13 @@ def test_what_began_to_be_lost_or_sent_again_is_named_first(database: Path):
         "interface/eth0/rx_dropped": 300,
         "cpu/all/softirq": 400,
     }
-    found = changed(database, outcomes(STEADY), outcomes(worse))
-    assert {(each.host, each.name, each.unit) for each in found[:2]} == {
+    changes = changed(database, outcomes(STEADY), outcomes(worse))
+    assert {(change.host, change.name, change.unit) for change in changes[:2]} == {
         ("gw1", "TCP retransmits (RetransSegs)", "/segment"),
         ("gw1", "rx_dropped on eth0", "/s"),
     }
-    assert [each.name for each in found[2:]] == ["CPU time in softirq"]
-    drops = next(each for each in found if each.name == "rx_dropped on eth0")
+    assert [change.name for change in changes[2:]] == ["CPU time in softirq"]
+    drops = next(change for change in changes if change.name == "rx_dropped on eth0")
     assert (drops.before, drops.after) == (0, pytest.approx(30.55))
     assert drops.p < 0.001
 
@@ -72,14 +72,14 @@ def test_what_did_not_change_or_fell_is_not_named(database: Path):
 
 def test_a_cpu_that_runs_slower_is_named(database: Path):
     slow = dict.fromkeys(CLOCK, 2_000_000_000)
-    (found,) = changed(database, outcomes(STEADY), outcomes(STEADY, slow))
-    assert (found.name, found.unit) == ("CPU frequency", "Hz")
-    assert (found.before, found.after) == (3e9, 2e9)
+    (change,) = changed(database, outcomes(STEADY), outcomes(STEADY, slow))
+    assert (change.name, change.unit) == ("CPU frequency", "Hz")
+    assert (change.before, change.after) == (3e9, 2e9)
 
 
 def test_a_switch_that_discards_is_named_with_its_port(database: Path):
-    (found,) = changed(database, outcomes(STEADY), outcomes(STEADY, drops=10))
-    assert (found.host, found.name, found.after) == ("sw1 port 3", "ifOutDiscards", 55)
+    (change,) = changed(database, outcomes(STEADY), outcomes(STEADY, drops=10))
+    assert (change.host, change.name, change.after) == ("sw1 port 3", "ifOutDiscards", 55)
 
 
 def test_a_test_that_had_another_name_is_looked_up_by_its_case(database: Path):
@@ -90,8 +90,8 @@ def test_a_test_that_had_another_name_is_looked_up_by_its_case(database: Path):
         sides = Selection("run 1", (1,)), Selection("run 2", (2,))
         compared = compare(read(store, [1, 2]), *sides)
         (reasons,) = find_reasons(store, compared, compared.results).values()
-    (found,) = reasons.counters
-    assert found.name == "Udp RcvbufErrors"
+    (change,) = reasons.counters
+    assert change.name == "Udp RcvbufErrors"
 
 
 def test_a_case_without_logs_has_no_counters(database: Path):
@@ -110,8 +110,8 @@ def test_counters_of_cpus_and_queues_are_added_up_and_devices_kept_apart():
         "interrupt/24/0": 99,
     }
     log = system_log("gw1", counts=counts, gauges=CLOCK, elapsed=5.0)
-    found = {(each.name, each.unit): value for each, value in rates(log).items()}
-    assert found == {
+    values = {(counter.name, counter.unit): value for counter, value in rates(log).items()}
+    assert values == {
         ("packets dropped by a full backlog", "/s"): 8,
         ("rx_errors on eth0", "/s"): 1,
         ("rx_errors on eth1.7", "/s"): 2,

@@ -38,12 +38,14 @@ def add(
     with Store.open(str(database)) as store:
         planned = [PlannedCase(test, lane(number), 10) for number in cases]
         run = store.begin_run(RUN, planned, {"udp": metrics})
-        for number, found in cases.items():
+        for number, metric_values in cases.items():
             key = lane(number).key
-            for place, values in enumerate(zip(*found.values(), strict=True), 1):
-                outcome = Outcome(place, MOMENT + place, dict(zip(found, values, strict=True)))
+            for place, values in enumerate(zip(*metric_values.values(), strict=True), 1):
+                outcome = Outcome(
+                    place, MOMENT + place, dict(zip(metric_values, values, strict=True))
+                )
                 store.add(run, test, key, outcome, LAUNCH)
-            for place in range(1, 0 if found else 4):
+            for place in range(1, 0 if metric_values else 4):
                 store.add(run, test, key, failed(place), LAUNCH)
         store.finish_run(run, "complete")
     return run
@@ -53,9 +55,12 @@ def test_a_case_without_a_headline_metric_is_judged_by_its_own_beside_one_with_i
     for seed in (1, 2, 3):
         add(database, {1: {"throughput": noisy(seed=seed)}, 2: {"solve_time": noisy(1, seed=seed)}})
     add(database, {1: {"throughput": noisy(seed=4)}, 2: {"solve_time": noisy(10)}})
-    found = verdict(database, (1, 2, 3), (4,))
-    told = {(each.case.key, each.metric): each.judged.change for each in found.comparison.results}
-    assert told == {(lane(1).key, "throughput"): "same", (lane(2).key, "solve_time"): "slower"}
+    run_verdict = verdict(database, (1, 2, 3), (4,))
+    changes = {
+        (result.case.key, result.metric): result.judged.change
+        for result in run_verdict.comparison.results
+    }
+    assert changes == {(lane(1).key, "throughput"): "same", (lane(2).key, "solve_time"): "slower"}
 
 
 def test_a_case_that_failed_lacks_what_it_gave_before_and_not_what_its_neighbours_give(
@@ -84,11 +89,11 @@ def test_a_test_that_got_another_name_within_a_side_keeps_its_cases(database: Pa
         add_run(database, {1: noisy(seed=seed), 2: noisy(seed=seed + 5)}, test=test)
     add_run(database, {1: noisy(seed=4), 2: noisy(seed=9)}, test="new")
     compared = verdict(database, (1, 2, 3), (4,)).comparison
-    assert [[side.n for side in each.sides] for each in compared.results] == [[30, 10]] * 2
+    assert [[side.n for side in result.sides] for result in compared.results] == [[30, 10]] * 2
     assert compared.cases_only == ((), ())
     assert compared.renamed == (Rename("first", "new", 1, 2), Rename("old", "new", 2, 2))
     turned = verdict(database, (4,), (1, 2, 3)).comparison
-    assert [[side.n for side in each.sides] for each in turned.results] == [[10, 30]] * 2
+    assert [[side.n for side in result.sides] for result in turned.results] == [[10, 30]] * 2
 
 
 def test_cases_that_two_tests_of_a_run_have_are_each_their_own(database: Path):
@@ -104,7 +109,7 @@ def test_cases_that_two_tests_of_a_run_have_are_each_their_own(database: Path):
         store.finish_run(run, "complete")
     add_run(database, {1: noisy(seed=3)}, test="new")
     compared = verdict(database, (1, 2), (3,)).comparison
-    assert [[side.n for side in each.sides] for each in compared.results] == [[10, 10]]
+    assert [[side.n for side in result.sides] for result in compared.results] == [[10, 10]]
     assert [planned.test for planned in compared.cases_only[0]] == ["old"]
 
 
@@ -113,9 +118,9 @@ def test_a_case_of_which_nothing_has_a_direction_is_told(database: Path):
         add(database, {1: {"throughput": noisy(seed=seed)}, 2: {"warmth": noisy(seed=seed)}})
     compared = verdict(database).comparison
     assert (len(compared.results), compared.undirected) == (1, 1)
-    said = CliRunner().invoke(compare, ["1", "2", "--db", str(database)]).output
+    output = CliRunner().invoke(compare, ["1", "2", "--db", str(database)]).output
     note = "1 case was not compared: it has no metric of which more or less is better"
-    assert note in said.splitlines()
+    assert note in output.splitlines()
 
 
 @pytest.mark.parametrize("metric", ["throughput", "solve_time"])
@@ -127,15 +132,15 @@ def test_a_metric_that_lost_its_direction_is_another_one_and_not_lost(
     directed = {**METRICS, metric: MetricInfo("s", "lower")}
     for info in (neither, directed) if turned else (directed, neither):
         add(database, {1: {metric: noisy()}}, metrics=info)
-    found = verdict(database)
-    (result,) = found.comparison.results
+    run_verdict = verdict(database)
+    (result,) = run_verdict.comparison.results
     assert [side.n for side in result.sides] == [0, 10]
-    which = "neither more nor less" if turned else "lower"
+    direction = "neither more nor less" if turned else "lower"
     assert result.judged.reason == (
-        f"before, it was another metric, in s, of which {which} is better"
+        f"before, it was another metric, in s, of which {direction} is better"
     )
-    assert found.lost == []
-    assert "nothing was measured" not in "\n".join(verdict_lines(found, load_catalogue()))
+    assert run_verdict.lost == []
+    assert "nothing was measured" not in "\n".join(verdict_lines(run_verdict, load_catalogue()))
 
 
 def test_a_side_whose_runs_disagree_about_a_direction_is_not_judged_without_one(database: Path):
@@ -152,12 +157,12 @@ def test_what_failed_is_not_looked_for_among_all_metrics(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ):
     add(database, {1: {"throughput": noisy()}, 2: {}})
-    asked = []
+    calls = []
     with Store.open(str(database)) as store:
         series = Store.series
-        monkeypatch.setattr(Store, "series", lambda *args: asked.append(args) or series(*args))
+        monkeypatch.setattr(Store, "series", lambda *args: calls.append(args) or series(*args))
         read(store, [1])
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
 def test_a_case_that_failed_in_every_run_is_told_once_and_not_by_its_neighbours_metrics(
@@ -167,15 +172,17 @@ def test_a_case_that_failed_in_every_run_is_told_once_and_not_by_its_neighbours_
     for seed in (1, 2):
         values = {"throughput": noisy(seed=seed), "latency": noisy(1e-3, seed=seed)}
         add(database, {1: values, 2: {}}, metrics=rates)
-    found = verdict(database)
-    (failed_one,) = (one for one in found.comparison.results if one.case.key == lane(2).key)
+    run_verdict = verdict(database)
+    (failed_one,) = (
+        result for result in run_verdict.comparison.results if result.case.key == lane(2).key
+    )
     assert (failed_one.metric, failed_one.unit) == ("", "")
     assert [(side.n, side.failed) for side in failed_one.sides] == [(0, 3), (0, 3)]
     assert failed_one.judged.change == "not enough data"
     reason = "3 replications failed and none was measured"
     assert failed_one.judged.reason == f"before, {reason}; after, {reason}"
-    assert (len(found.comparison.results), found.lost) == (3, [])
-    lines = list(verdict_lines(found, load_catalogue(), all_results=True))
+    assert (len(run_verdict.comparison.results), run_verdict.lost) == (3, [])
+    lines = list(verdict_lines(run_verdict, load_catalogue(), all_results=True))
     assert f"not enough data: mixed: gw→hh · lane 2: {failed_one.judged.reason}" in lines
     (row,) = (line for line in lines if line.startswith("mixed  ") and "lane 2" in line)
     assert row.split()[5:10] == ["–", "–", "0", "3f", "–"]
@@ -185,7 +192,7 @@ def test_a_case_that_was_skipped_in_every_run_is_told_once(database: Path):
     for seed in (1, 2):
         add_run(database, {1: noisy(seed=seed), 2: []}, skipped="no huge pages")
     results = verdict(database).comparison.results
-    (skipped,) = (one for one in results if one.case.key == lane(2).key)
+    (skipped,) = (result for result in results if result.case.key == lane(2).key)
     assert skipped.metric == ""
     reason = "it was skipped: no huge pages"
     assert skipped.judged.reason == f"before, {reason}; after, {reason}"

@@ -21,7 +21,7 @@ Values = Mapping[int, Sequence[float]]
 
 def reading(runs: Mapping[int, Values]) -> ReadRuns:
     """Return what would be read of a store with these runs."""
-    found: dict[int, dict[tuple[str, str], dict[str, Series]]] = {run: {} for run in runs}
+    series_by_run: dict[int, dict[tuple[str, str], dict[str, Series]]] = {run: {} for run in runs}
     planned: dict[int, list[PlannedCase]] = {run: [] for run in runs}
     for run, cases in runs.items():
         for number, values in cases.items():
@@ -29,12 +29,12 @@ def reading(runs: Mapping[int, Values]) -> ReadRuns:
             planned[run].append(PlannedCase("stream", case, 10))
             array = np.array(values, np.float64)
             none = np.zeros(len(array), np.bool_)
-            one = Series(
+            series = Series(
                 *(run, "fabric", "stream", case, "throughput", "bit/s", "higher"),
                 *(array, none, 0, 10),
             )
-            found[run]["stream", case.key] = {"throughput": one}
-    return ReadRuns(planned, found, {run: {} for run in runs})
+            series_by_run[run]["stream", case.key] = {"throughput": series}
+    return ReadRuns(planned, series_by_run, {run: {} for run in runs})
 
 
 def judged(
@@ -43,18 +43,20 @@ def judged(
     """Return what is left when what looks slower gives the values `again`."""
     runs = dict(enumerate([*baseline, run], 1))
     now = len(runs)
-    first, second, both = (
+    first, second, union = (
         Selection(str(numbers), numbers) for numbers in (tuple(runs)[:-1], (now,), (now, now + 1))
     )
     compared = compare(reading(runs), first, second)
-    asked = {each.case.parameters["lane"] for each in suspects(compared)}
-    anew = {number: values for number, values in again.items() if number in asked}
-    known = reading({**runs, now + 1: anew})
-    return confirmed(compared, compare_suspects(known, first, now + 1), compare(known, first, both))
+    suspect_lanes = {result.case.parameters["lane"] for result in suspects(compared)}
+    anew = {number: values for number, values in again.items() if number in suspect_lanes}
+    all_runs = reading({**runs, now + 1: anew})
+    return confirmed(
+        compared, compare_suspects(all_runs, first, now + 1), compare(all_runs, first, union)
+    )
 
 
-def changes(found: Comparison) -> dict[object, str]:
-    return {each.case.parameters["lane"]: each.judged.change for each in found.results}
+def changes(comparison: Comparison) -> dict[object, str]:
+    return {result.case.parameters["lane"]: result.judged.change for result in comparison.results}
 
 
 STEADY = {number: noisy(seed=number) for number in range(1, 9)}
@@ -67,17 +69,17 @@ NIGHTS = [
 def test_what_is_slower_again_counts():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, unconfirmed = judged(NIGHTS, run, {4: noisy(0.95e9, seed=2)})
-    assert changes(found) == {**dict.fromkeys(STEADY, "same"), 4: "slower"}
+    comparison, unconfirmed = judged(NIGHTS, run, {4: noisy(0.95e9, seed=2)})
+    assert changes(comparison) == {**dict.fromkeys(STEADY, "same"), 4: "slower"}
     assert unconfirmed == ()
-    assert [side.n for side in found.results[0].sides] == [40, 20]
+    assert [side.n for side in comparison.results[0].sides] == [40, 20]
 
 
 def test_what_passed_by_itself_is_told_and_does_not_count():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
-    assert "slower" not in changes(found).values()
+    comparison, (only,) = judged(NIGHTS, run, {4: noisy(seed=20)})
+    assert "slower" not in changes(comparison).values()
     assert only.case.parameters["lane"] == 4
     assert only.judged.reason.startswith("it looked slower, but not so when measured once more")
 
@@ -104,9 +106,9 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    found, unconfirmed = judged(NIGHTS, run, {4: []})
-    assert changes(found)[4] == "slower"
-    assert "could not be measured again" in found.results[0].judged.reason
+    comparison, unconfirmed = judged(NIGHTS, run, {4: []})
+    assert changes(comparison)[4] == "slower"
+    assert "could not be measured again" in comparison.results[0].judged.reason
     assert unconfirmed == ()
 
 
@@ -115,44 +117,46 @@ def test_a_loss_where_there_was_none_is_looked_at_again_however_small():
     cases = range(1, 5001)
     baseline = {case: [0.0] * 10 for case in cases}
     run = {**baseline, 77: [0.001 + number * 7 % 10 / 1e5 for number in range(10)]}
-    known = reading({1: baseline, 2: run})
-    for found in known.series.values():
-        for metrics in found.values():
+    runs = reading({1: baseline, 2: run})
+    for run_series in runs.series.values():
+        for metrics in run_series.values():
             assert isinstance(metrics, dict)
             metrics["loss_rate"] = replace(
                 metrics.pop("throughput"), metric="loss_rate", unit="1", better="lower"
             )
-    compared = compare(known, Selection("1", (1,)), Selection("2", (2,)))
+    compared = compare(runs, Selection("1", (1,)), Selection("2", (2,)))
     assert compared.of("slower") == []
-    assert [each.case.parameters["lane"] for each in suspects(compared)] == [77]
+    assert [result.case.parameters["lane"] for result in suspects(compared)] == [77]
 
 
 def test_a_metric_that_only_the_second_look_has_is_left_out():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
-    known = reading(dict(enumerate([*NIGHTS, run, {4: noisy(0.95e9, seed=20)}], 1)))
-    metrics = known.series[6]["stream", lane(4).key]
+    runs = reading(dict(enumerate([*NIGHTS, run, {4: noisy(0.95e9, seed=20)}], 1)))
+    metrics = runs.series[6]["stream", lane(4).key]
     assert isinstance(metrics, dict)
     metrics["latency"] = replace(metrics["throughput"], metric="latency", better="lower")
-    first, second, third, both = (
+    first, second, third, union = (
         Selection(str(numbers), numbers) for numbers in ((1, 2, 3, 4), (5,), (6,), (5, 6))
     )
-    found, unconfirmed = confirmed(*(compare(known, first, each) for each in (second, third, both)))
-    assert {each.metric for each in found.results} == {"throughput"}
-    assert [each.case.parameters["lane"] for each in found.of("slower")] == [4]
+    comparison, unconfirmed = confirmed(
+        *(compare(runs, first, selection) for selection in (second, third, union))
+    )
+    assert {result.metric for result in comparison.results} == {"throughput"}
+    assert [result.case.parameters["lane"] for result in comparison.of("slower")] == [4]
     assert unconfirmed == ()
 
 
 def test_a_metric_that_neither_side_has_is_no_result():
-    known = reading({1: {1: noisy(), 2: []}, 2: {1: noisy(), 2: []}})
-    for found in known.series.values():
-        for metrics in found.values():
+    runs = reading({1: {1: noisy(), 2: []}, 2: {1: noisy(), 2: []}})
+    for run_series in runs.series.values():
+        for metrics in run_series.values():
             assert isinstance(metrics, dict)
             empty = replace(metrics["throughput"], metric="latency", values=np.zeros(0))
             metrics["latency"] = empty
-    compared = compare(known, Selection("1", (1,)), Selection("2", (2,)))
-    told = sorted((each.case.parameters["lane"], each.metric) for each in compared.results)
-    assert told == [(1, "throughput"), (2, "")]
+    compared = compare(runs, Selection("1", (1,)), Selection("2", (2,)))
+    pairs = sorted((result.case.parameters["lane"], result.metric) for result in compared.results)
+    assert pairs == [(1, "throughput"), (2, "")]
 
 
 def test_one_slower_case_of_thousands_is_found_though_one_run_cannot_show_it():
@@ -164,8 +168,8 @@ def test_one_slower_case_of_thousands_is_found_though_one_run_cannot_show_it():
     second[77] = [value * 0.96 for value in second[77]]
     again = {case: [draw.gauss(1e9, 1e7) for _ in range(10)] for case in cases}
     again[77] = [value * 0.96 for value in again[77]]
-    found, unconfirmed = judged([first], second, again)
-    slower = [each.case.parameters["lane"] for each in found.of("slower")]
+    comparison, unconfirmed = judged([first], second, again)
+    slower = [result.case.parameters["lane"] for result in comparison.of("slower")]
     assert slower == [77]
     assert len(unconfirmed) < 20
 
@@ -179,14 +183,14 @@ def test_a_plan_held_against_itself_seldom_raises_an_alarm(noise: float):
             {case: [draw.gauss(1e9, noise * 1e9) for _ in range(10)] for case in range(1, 31)}
             for _ in range(3)
         ]
-        found, _ = judged(runs[:1], *runs[1:])
-        alarms += bool(found.of("slower"))
+        comparison, _ = judged(runs[:1], *runs[1:])
+        alarms += bool(comparison.of("slower"))
     # One in twenty is 3 of 60; chance alone makes more than eight of that in 1 of 200.
     assert alarms <= 8
 
 
 def test_the_cases_to_measure_again_are_named_by_test_and_key():
-    known = reading({1: {1: noisy(), 2: noisy()}, 2: {1: noisy(0.9e9), 2: noisy(seed=2)}})
-    found = compare(known, Selection("1", (1,)), Selection("2", (2,)))
-    (result,) = suspects(found)
+    runs = reading({1: {1: noisy(), 2: noisy()}, 2: {1: noisy(0.9e9), 2: noisy(seed=2)}})
+    comparison = compare(runs, Selection("1", (1,)), Selection("2", (2,)))
+    (result,) = suspects(comparison)
     assert cases_of([result]) == {("stream", result.case.key)}

@@ -34,19 +34,19 @@ def add(
     fails: int = 0,
 ) -> int:
     """Store a run with these throughputs of these cases; the first so many are suspect."""
-    cases = planned(*(each for each, _ in values), test=test)
+    cases = planned(*(measured_case for measured_case, _ in values), test=test)
     with Store.open(str(database)) as store:
         run = store.begin_run(new, cases, METRICS)
-        for each, those in values:
-            for number, value in enumerate(those, 1):
+        for measured_case, rates in values:
+            for number, value in enumerate(rates, 1):
                 outcome = measured(number, value)
                 if number <= suspect:
                     outcome = replace(outcome, status="suspect", suspicions=(SWAPPED,))
-                store.add(run, test, each.key, outcome, LAUNCH)
+                store.add(run, test, measured_case.key, outcome, LAUNCH)
             for number in range(fails):
-                store.add(run, test, each.key, failed(len(those) + number + 1), LAUNCH)
-        for host, found in (facts or {}).items():
-            store.add_facts(run, host, found)
+                store.add(run, test, measured_case.key, failed(len(rates) + number + 1), LAUNCH)
+        for host, host_facts in (facts or {}).items():
+            store.add_facts(run, host, host_facts)
         store.finish_run(run, "complete")
     return run
 
@@ -56,14 +56,14 @@ def compared(database: Path) -> Difference:
         return difference(store, 1, 2)
 
 
-def throughputs(found: Difference) -> list[Result]:
-    return [each for each in found.compared.results if each.metric == "throughput"]
+def throughputs(run_difference: Difference) -> list[Result]:
+    return [result for result in run_difference.compared.results if result.metric == "throughput"]
 
 
-def told(database: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(diff, ["1", "2", "--db", str(database), *arguments])
-    assert done.exit_code == 0, done.output
-    return done.output
+def diff_output(database: Path, *arguments: str) -> str:
+    result = CliRunner().invoke(diff, ["1", "2", "--db", str(database), *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
 
 
 def test_a_case_that_got_slower_beyond_its_spread_is_slower(database: Path):
@@ -84,7 +84,7 @@ def test_of_a_case_within_what_two_runs_may_differ_by_nothing_is_told(database: 
     note = (
         "2 of 2 results: not enough baseline runs: with fewer than three, runs are taken to differ"
     )
-    assert note in told(database)
+    assert note in diff_output(database)
 
 
 def test_three_replications_each_are_too_few_to_tell(database: Path):
@@ -107,11 +107,11 @@ def test_a_case_of_which_one_run_has_no_value_is_told_with_why(database: Path):
 
 def test_what_differs_comes_first_and_the_largest_change_before_smaller_ones(database: Path):
     cases = [case(datagram) for datagram in (1000, 2000, 3000, 4000)]
-    add(database, *((each, FAST) for each in cases))
+    add(database, *((datagram_case, FAST) for datagram_case in cases))
     after = [FAST, SLOW, [value * 0.5 for value in FAST], [value * 2 for value in FAST]]
     add(database, *zip(cases, after, strict=True))
     results = throughputs(compared(database))
-    assert [(each.case.parameters["datagram"], each.judged.change) for each in results] == [
+    assert [(result.case.parameters["datagram"], result.judged.change) for result in results] == [
         (3000, "slower"),
         (2000, "slower"),
         (4000, "faster"),
@@ -124,7 +124,7 @@ def test_suspect_values_count_and_are_marked(database: Path):
     add(database, (case(), SLOW), fails=1)
     (result,) = throughputs(compared(database))
     assert [(side.n, side.suspect, side.failed) for side in result.sides] == [(6, 2, 0), (6, 0, 1)]
-    text = told(database)
+    text = diff_output(database)
     assert "6 2s" in text
     assert "6 1f" in text
     assert "of which s are suspect" in text
@@ -141,13 +141,13 @@ def test_changed_facts_are_told_host_by_host_and_equal_ones_are_not(database: Pa
 def test_a_fact_or_a_host_that_only_one_run_has_is_told(database: Path):
     add(database, facts={"gw1": {"swap": "0 kB"}, "gw2": {}, "gw3": {"cpu": "A"}})
     add(database, facts={"gw1": {"smt": "on"}, "gw4": {"cpu": "A"}})
-    found = compared(database)
-    assert {change.name: change.values for change in found.hosts[0].changes} == {
+    run_difference = compared(database)
+    assert {change.name: change.values for change in run_difference.hosts[0].changes} == {
         "swap": ("0 kB", None),
         "smt": (None, "on"),
     }
-    assert found.hosts_only == (("gw3",), ("gw4",))
-    text = told(database)
+    assert run_difference.hosts_only == (("gw3",), ("gw4",))
+    text = diff_output(database)
     assert "swap (only before): 0 kB" in text
     assert "facts only after: gw4" in text
 
@@ -156,7 +156,7 @@ def test_hosts_that_changed_alike_are_told_of_once(database: Path):
     hosts = ("gw1", "gw2", "hh1")
     add(database, facts={host: {"kernel": "6.1"} for host in hosts})
     add(database, facts={host: {"kernel": "6.2" if "gw" in host else "6.3"} for host in hosts})
-    lines = told(database).splitlines()
+    lines = diff_output(database).splitlines()
     assert lines[lines.index("gw1, gw2:") + 1] == "  kernel: 6.1 → 6.2"
     assert lines[lines.index("hh1:") + 1] == "  kernel: 6.1 → 6.3"
 
@@ -165,7 +165,7 @@ def test_of_a_long_list_only_the_words_that_differ_are_shown(database: Path):
     before = " ".join(f"feature-{number}" for number in range(20))
     add(database, facts={"gw1": {"nic.eth0.offload.others": before}})
     add(database, facts={"gw1": {"nic.eth0.offload.others": before + " tx-gso-list"}})
-    lines = told(database).splitlines()
+    lines = diff_output(database).splitlines()
     at = lines.index("  nic.eth0.offload.others:")
     assert lines[at + 1 : at + 3] == ["    - …", "    + tx-gso-list"]
 
@@ -183,8 +183,8 @@ def test_settings_that_made_the_runs_are_compared(database: Path):
         seed=7,
     )
     add(database, new=changed)
-    found = {change.name: change.values for change in compared(database).settings}
-    assert found.keys() == {
+    changes = {change.name: change.values for change in compared(database).settings}
+    assert changes.keys() == {
         "plan_text",
         "git_commit",
         "git_dirty",
@@ -192,8 +192,8 @@ def test_settings_that_made_the_runs_are_compared(database: Path):
         "railgauge_version",
         "file hosts.yaml",
     }
-    assert found["git_dirty"] == ("uncommitted changes", "clean")
-    text = told(database)
+    assert changes["git_dirty"] == ("uncommitted changes", "clean")
+    text = diff_output(database)
     assert "git_commit: 0123abcd → 89abcdef" in text
     assert "plan_text:\n  - name: sharcnet-udp\n" in text
     assert "file hosts.yaml:\n  - hosts:\n  -   gw1: {address: 10.0.0.1}\n  + hosts: {}\n" in text
@@ -202,17 +202,19 @@ def test_settings_that_made_the_runs_are_compared(database: Path):
 def test_cases_and_parameters_that_only_one_run_has_are_listed(database: Path):
     add(database, (case(1000), FAST), (case(2000), FAST))
     add(database, (case(1000), FAST), (case(4000, soak=True), FAST))
-    found = compared(database)
-    only = found.compared.cases_only
-    assert [[each.case.parameters["datagram"] for each in side] for side in only] == [
+    run_difference = compared(database)
+    only = run_difference.compared.cases_only
+    assert [
+        [planned_case.case.parameters["datagram"] for planned_case in side] for side in only
+    ] == [
         [2000],
         [4000],
     ]
-    assert {each.name: each.only for each in found.parameters} == {
+    assert {parameter.name: parameter.only for parameter in run_difference.parameters} == {
         "datagram": ((2000,), (4000,)),
         "soak": ((), (True,)),
     }
-    text = told(database)
+    text = diff_output(database)
     assert "1 case only before:\n  stream: gw→hh · datagram 2000" in text
     assert "parameter datagram of stream: 2000 → 4000" in text
 
@@ -220,35 +222,35 @@ def test_cases_and_parameters_that_only_one_run_has_are_listed(database: Path):
 def test_a_case_whose_test_was_renamed_is_still_the_same_case(database: Path):
     add(database, (case(), FAST), test="stream")
     add(database, (case(), SLOW), test="udp-stream")
-    found = compared(database)
-    assert [(each.test, each.judged.change) for each in throughputs(found)] == [
+    run_difference = compared(database)
+    assert [(result.test, result.judged.change) for result in throughputs(run_difference)] == [
         ("udp-stream", "slower")
     ]
-    assert found.compared.cases_only == ((), ())
+    assert run_difference.compared.cases_only == ((), ())
 
 
 def test_a_test_that_got_another_name_is_told(database: Path):
     add(database, (case(), FAST), test="stream")
     add(database, (case(), SLOW), test="udp-stream")
     sentence = "test udp-stream was called stream until run 1: 1 case goes on under the new name"
-    assert sentence in told(database).splitlines()
+    assert sentence in diff_output(database).splitlines()
     renamed = {"before": "stream", "test": "udp-stream", "until_run": 1, "cases": 1}
-    assert json.loads(told(database, "--json"))["renamed"] == [renamed]
+    assert json.loads(diff_output(database, "--json"))["renamed"] == [renamed]
 
 
 def test_a_run_does_not_differ_from_itself(database: Path):
     add(database, (case(), FAST), facts={"gw1": {"kernel": "6.1"}})
-    done = CliRunner().invoke(diff, ["1", "1", "--db", str(database)])
-    assert "the same settings" in done.output
-    assert "no fact changed" in done.output
-    assert "slower" not in done.output
-    assert "faster" not in done.output
+    result = CliRunner().invoke(diff, ["1", "1", "--db", str(database)])
+    assert "the same settings" in result.output
+    assert "no fact changed" in result.output
+    assert "slower" not in result.output
+    assert "faster" not in result.output
 
 
 def test_results_are_told_with_units_and_their_interval(database: Path):
     add(database, (case(), FAST))
     add(database, (case(), SLOW))
-    text = told(database)
+    text = diff_output(database)
     line = next(line for line in text.splitlines() if " throughput " in line)
     words = line.split()
     assert words[:9] == [
@@ -262,8 +264,8 @@ def test_results_are_told_with_units_and_their_interval(database: Path):
 def test_json_has_the_documented_shape(database: Path):
     add(database, (case(1000), FAST), facts={"gw1": {"kernel": "6.1"}})
     add(database, (case(1000), SLOW), (case(9), []), facts={"gw1": {"kernel": "6.2"}})
-    found = json.loads(told(database, "--json"))
-    assert set(found) == {
+    document = json.loads(diff_output(database, "--json"))
+    assert set(document) == {
         "runs",
         "settings",
         "facts",
@@ -273,9 +275,9 @@ def test_json_has_the_documented_shape(database: Path):
         "parameters",
         "cases_only",
     }
-    assert found["runs"][0]["id"] == 1
-    assert found["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
-    worst = found["results"][0]
+    assert document["runs"][0]["id"] == 1
+    assert document["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
+    worst = document["results"][0]
     assert (worst["verdict"], worst["metric"], worst["unit"]) == ("slower", "throughput", "bit/s")
     assert worst["sides"][0] == {
         "n": 6,
@@ -285,8 +287,8 @@ def test_json_has_the_documented_shape(database: Path):
         "suspect": 0,
         "failed": 0,
     }
-    assert found["parameters"] == [{"test": "stream", "name": "datagram", "only": [[], [9]]}]
-    assert [each["parameters"]["datagram"] for each in found["cases_only"][1]] == [9]
+    assert document["parameters"] == [{"test": "stream", "name": "datagram", "only": [[], [9]]}]
+    assert [case_entry["parameters"]["datagram"] for case_entry in document["cases_only"][1]] == [9]
 
 
 def test_peaks_that_changed_are_told_with_the_facts(database: Path) -> None:
@@ -296,4 +298,4 @@ def test_peaks_that_changed_are_told_with_the_facts(database: Path) -> None:
             peak = Peak("gw1", "memory", value, "B/s", f"declared: {source}")
             store.add_peaks(run, [peak])
     change = "60.00 GB/s (declared: hosts file) → 68.26 GB/s (declared: data sheet)"
-    assert f"gw1:\n  peak memory: {change}\n" in told(database)
+    assert f"gw1:\n  peak memory: {change}\n" in diff_output(database)

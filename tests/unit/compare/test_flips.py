@@ -43,7 +43,11 @@ def verdict_after(tmp_path):
 
 
 def of_lane_one(verdict: Verdict):
-    (result,) = (each for each in verdict.comparison.results if each.case.parameters["lane"] == 1)
+    (result,) = (
+        candidate
+        for candidate in verdict.comparison.results
+        if candidate.case.parameters["lane"] == 1
+    )
     return result
 
 
@@ -58,7 +62,7 @@ def test_a_flip_to_a_level_that_the_case_had_by_itself_is_named_and_passes(verdi
     text = "\n".join(verdict_lines(verdict, catalogue))
     assert "two levels: stream" in text
     assert "Two levels:" in markdown(verdict, catalogue)
-    (levels,) = (each["levels"] for each in verdict_data(verdict)["results"] if each["levels"])
+    (levels,) = (entry["levels"] for entry in verdict_data(verdict)["results"] if entry["levels"])
     assert (levels["low"]["runs"], levels["high"]["runs"], levels["switches"]) == (3, 8, 6)
     assert levels["low"]["median"] == pytest.approx(0.92e9, rel=0.01)
 

@@ -70,9 +70,9 @@ def test_a_case_has_one_name_everywhere_with_what_differs_in_its_plan_defaults_i
     for text in ("aaaa", name, f"stream: {name}", "datagram=1460 blocking=true"):
         assert database.say(text).startswith(f"nightly, stream: {name}\n"), text
     refusal = database.refusal("gw→hh")
-    assert all(f"nightly, stream: {one}" in refusal for one in (name, other))
-    shown = _railgauge("show", "2", *where)
-    assert f"failed: stream: {other}, replication 1: " in shown
+    assert all(f"nightly, stream: {label}" in refusal for label in (name, other))
+    output = _railgauge("show", "2", *where)
+    assert f"failed: stream: {other}, replication 1: " in output
     assert name in _railgauge("compare", "1", "2", "--all", *where)
     _railgauge("site", "--out", out, *where)
     pages = ["index.html", "runs/2.html", "cases/aaaaaaaaaaaaaaaa.html"]
@@ -96,26 +96,30 @@ def test_a_change_is_provisional_until_later_nights_confirm_it(database: Databas
     assert "2026-09-21 (run 21): slower, provisional, " in text
     assert " for 3 nights, provisional\n" in text
     assert "provisional: in a year of nightly looks chance makes such changes, too" in text
-    assert [one["provisional"] for one in database.json("gw→hh")["changes"]] == [True]
+    assert [change["provisional"] for change in database.json("gw→hh")["changes"]] == [True]
     database.nights([0.9e9] * 4)
     assert "provisional" not in database.say("gw→hh")
-    assert [one["provisional"] for one in database.json("gw→hh")["changes"]] == [False]
+    assert [change["provisional"] for change in database.json("gw→hh")["changes"]] == [False]
 
 
 def test_json_has_every_night_the_change_and_what_changed_with_it(database: Database):
     slower(database)
-    told = database.json(case().key)
-    assert (told["case_key"], told["metric"], told["nights"]) == (case().key, "throughput", 25)
-    (change,) = told["changes"]
+    report = database.json(case().key)
+    assert (report["case_key"], report["metric"], report["nights"]) == (
+        case().key,
+        "throughput",
+        25,
+    )
+    (change,) = report["changes"]
     assert (change["run"], change["index"], change["direction"]) == (16, 15, "slower")
     assert change["git_commit"] == "4567cdef"
-    assert change["before"] == np.median([night["median"] for night in told["values"][:15]])
+    assert change["before"] == np.median([night["median"] for night in report["values"][:15]])
     (beside,) = change["beside"]
     assert beside["runs"] == [15, 16]
     assert {"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]} in beside["facts"]
     with Store.open(str(database.path)) as store:
         (first, *_) = store.history(case().key, "throughput")
-    night = told["values"][0]
+    night = report["values"][0]
     assert night["median"] == np.median(first.values)
     assert night["low"] == first.values.min() and night["high"] == first.values.max()
 
@@ -164,8 +168,8 @@ def test_few_nights_are_too_few_to_tell(database: Database, nights: int):
 
 def test_nights_that_failed_are_gaps_and_change_nothing(database: Database):
     database.nights([1e9] * 8 + [0, 0, 0] + [1e9] * 8)
-    told = database.json("gw→hh")
-    assert (told["nights"], told["gaps"], told["changes"]) == (16, 3, [])
+    report = database.json("gw→hh")
+    assert (report["nights"], report["gaps"], report["changes"]) == (16, 3, [])
     assert "3 runs gave no value" in database.say("gw→hh")
 
 
@@ -187,9 +191,9 @@ def test_a_case_that_was_planned_later_has_no_gaps_before(database: Database):
 def test_suspect_values_count_and_are_told(database: Database):
     database.nights([1e9] * 10)
     database.nights([0.9e9] * 10, suspect=6)
-    told = database.json("gw→hh")
-    assert [change["run"] for change in told["changes"]] == [11]
-    assert told["values"][-1]["suspect"] == 6
+    report = database.json("gw→hh")
+    assert [change["run"] for change in report["changes"]] == [11]
+    assert report["values"][-1]["suspect"] == 6
     assert "10 with suspect values, which count" in database.say("gw→hh")
 
 
@@ -197,8 +201,8 @@ def test_a_run_that_confirms_some_cases_is_no_night(database: Database):
     database.nights([1e9] * 10)
     partial = replace(NIGHTLY, files={ONLY: f"{case().key} stream\n"})
     database.nights([0.8e9] * 4, new=partial)
-    told = database.json("gw→hh")
-    assert (told["nights"], told["gaps"], told["changes"]) == (10, 0, [])
+    report = database.json("gw→hh")
+    assert (report["nights"], report["gaps"], report["changes"]) == (10, 0, [])
 
 
 def test_runs_in_another_unit_are_left_out_and_counted(database: Database):
@@ -207,17 +211,17 @@ def test_runs_in_another_unit_are_left_out_and_counted(database: Database):
     }
     database.nights([1e8] * 7, metrics=old)
     database.nights([1e9] * 7)
-    told = database.json("gw→hh")
-    assert (told["unit"], told["nights"], told["other_unit"]) == ("bit/s", 7, 7)
+    report = database.json("gw→hh")
+    assert (report["unit"], report["nights"], report["other_unit"]) == ("bit/s", 7, 7)
 
 
 def test_runs_in_which_something_else_was_better_are_left_out_and_counted(database: Database):
     cost = {"udp": {**METRICS["udp"], "throughput": MetricInfo("bit/s", "lower")}}
     database.nights([1e9] * 8)
     database.nights([2e9] * 8, metrics=cost)
-    told = database.json("gw→hh")
-    assert (told["better"], told["nights"], told["other_unit"]) == ("lower", 8, 8)
-    assert told["changes"] == []
+    report = database.json("gw→hh")
+    assert (report["better"], report["nights"], report["other_unit"]) == ("lower", 8, 8)
+    assert report["changes"] == []
     assert "8 left out, in another unit or direction" in database.say("gw→hh")
     assert database.say("--all") == "found no case that changed in 16 nights\n"
 
@@ -230,29 +234,29 @@ def test_the_plans_smallest_change_is_what_matters(database: Database):
         }
     }
     database.nights([1e9] * 10 + [0.93e9] * 10, metrics=coarse)
-    told = database.json("gw→hh")
-    assert (told["smallest_change"], told["changes"]) == (0.1, [])
+    report = database.json("gw→hh")
+    assert (report["smallest_change"], report["changes"]) == (0.1, [])
     assert "no change of 10 % or more" in database.say("gw→hh")
 
 
 def test_the_metric_that_was_asked_for_is_told_and_constants_never_change(database: Database):
     slower(database)
-    told = database.json("gw→hh", "--metric", "loss_rate")
-    assert (told["metric"], told["changes"]) == ("loss_rate", [])
+    report = database.json("gw→hh", "--metric", "loss_rate")
+    assert (report["metric"], report["changes"]) == ("loss_rate", [])
 
 
 def test_only_the_last_nights_count_if_so_asked(database: Database):
     slower(database)
-    told = database.json("gw→hh", "--nights", "9")
-    assert (told["nights"], told["changes"]) == (9, [])
+    report = database.json("gw→hh", "--nights", "9")
+    assert (report["nights"], report["changes"]) == (9, [])
 
 
 def test_a_plan_of_another_name_is_another_history(database: Database):
     database.nights([1e9] * 7)
     database.nights([0.5e9] * 7, new=replace(NIGHTLY, plan="other"))
     assert "2 cases: say which by --plan or --test" in database.refusal("gw→hh")
-    told = database.json("gw→hh", "--plan", "other")
-    assert (told["plan"], told["nights"], told["changes"]) == ("other", 7, [])
+    report = database.json("gw→hh", "--plan", "other")
+    assert (report["plan"], report["nights"], report["changes"]) == ("other", 7, [])
 
 
 def test_a_renamed_tests_history_goes_on_and_says_what_it_was_called(database: Database):
@@ -266,21 +270,21 @@ def test_a_renamed_tests_history_goes_on_and_says_what_it_was_called(database: D
         assert lines[1] == sentence
         assert "16 nights, 2026-09-01 to 2026-09-16 (runs 1 to 16)" in lines[2]
         assert any("2026-09-11 (run 11): slower, " in line for line in lines)
-    told = database.json("gw→hh")
-    assert (told["test"], told["nights"], told["gaps"]) == ("stream", 16, 0)
-    assert told["earlier_tests"] == [{"test": "old", "until_run": 8}]
+    report = database.json("gw→hh")
+    assert (report["test"], report["nights"], report["gaps"]) == ("stream", 16, 0)
+    assert report["earlier_tests"] == [{"test": "old", "until_run": 8}]
     assert database.json("gw→hh", "--nights", "7")["earlier_tests"] == []
     (changed,) = database.json("--all")
-    assert (changed["nights"], changed["earlier_tests"]) == (16, told["earlier_tests"])
+    assert (changed["nights"], changed["earlier_tests"]) == (16, report["earlier_tests"])
     assert sentence in database.say("--all")
 
 
 def test_a_test_that_was_called_otherwise_for_some_nights_has_them_in_order(database: Database):
     for name in ("stream", "other", "stream"):
         database.nights([1e9] * 3, test=name)
-    told = database.json("gw→hh")
-    assert [night["run"] for night in told["values"]] == [*range(1, 10)]
-    assert told["earlier_tests"] == [
+    report = database.json("gw→hh")
+    assert [night["run"] for night in report["values"]] == [*range(1, 10)]
+    assert report["earlier_tests"] == [
         {"test": "stream", "until_run": 3},
         {"test": "other", "until_run": 6},
     ]
@@ -292,7 +296,9 @@ def test_a_test_that_was_called_otherwise_for_some_nights_has_them_in_order(data
 def test_tests_that_shared_a_case_in_a_run_have_their_own_histories(database: Database):
     database.nights([1e9] * 7, test="idle")
     with Store.open(str(database.path)) as store:
-        tests = [one for name in ("idle", "busy") for one in planned(case(), test=name)]
+        tests = [
+            planned_case for name in ("idle", "busy") for planned_case in planned(case(), test=name)
+        ]
         run = store.begin_run(NIGHTLY, tests, METRICS)
         for name in ("idle", "busy"):
             store.add(run, name, case().key, measured(1, 1e9), LAUNCH)
@@ -300,17 +306,17 @@ def test_tests_that_shared_a_case_in_a_run_have_their_own_histories(database: Da
     database.nights([0.5e9] * 7, test="busy")
     assert "2 cases: say which by --plan or --test" in database.refusal("gw→hh")
     for name in ("idle", "busy"):
-        told = database.json("gw→hh", "--test", name)
-        assert (told["nights"], told["earlier_tests"]) == (8, [])
-    assert {one["test"] for one in database.json("--all")} <= {"busy"}
+        report = database.json("gw→hh", "--test", name)
+        assert (report["nights"], report["earlier_tests"]) == (8, [])
+    assert {entry["test"] for entry in database.json("--all")} <= {"busy"}
 
 
 def test_what_fits_several_cases_lists_them_with_their_keys(database: Database):
     cases = [case(1460), case(9000)]
-    database.night(*((one, 1e9) for one in cases))
+    database.night(*((datagram_case, 1e9) for datagram_case in cases))
     message = database.refusal("gw→hh")
     assert "is 2 cases: name one's key, or more words" in message
-    assert all(one.key in message for one in cases)
+    assert all(datagram_case.key in message for datagram_case in cases)
 
 
 def test_a_whole_name_is_preferred_to_a_part_of_another(database: Database):
@@ -336,8 +342,8 @@ def test_a_case_of_which_nothing_was_measured_has_no_history(database: Database)
 )
 def test_what_makes_no_sense_is_the_users_mistake(database: Database, arguments: Sequence[str]):
     database.nights([1e9])
-    done = CliRunner().invoke(history, [*arguments, "--db", str(database.path)])
-    assert done.exit_code == 2
+    result = CliRunner().invoke(history, [*arguments, "--db", str(database.path)])
+    assert result.exit_code == 2
 
 
 def test_a_name_that_would_act_in_a_terminal_does_not(database: Database):
@@ -356,7 +362,9 @@ def test_the_figure_has_nights_levels_change_points_and_facts(database: Database
         f"{name}.{end}" for end in ("dat", "plot", "svg")
     ]
     svg = ElementTree.parse(out / f"{name}.svg")
-    texts = "\n".join(" ".join("".join(one.itertext()).split()) for one in svg.iter() if one.text)
+    texts = "\n".join(
+        " ".join("".join(element.itertext()).split()) for element in svg.iter() if element.text
+    )
     assert "1: 2026-09-16 (run 16): slower" in texts
     assert "kernel 6.1 → 6.2" in texts
     assert "level" in texts
@@ -429,7 +437,7 @@ def test_a_name_in_a_figure_is_text_and_nothing_else(database: Database, tmp_pat
 def test_a_folder_that_cannot_be_made_is_told(database: Database, tmp_path: Path):
     database.nights([1e9] * 3)
     (tmp_path / "file").write_text("")
-    done = CliRunner().invoke(
+    result = CliRunner().invoke(
         history, ["gw→hh", "--out", str(tmp_path / "file" / "x"), "--db", str(database.path)]
     )
-    assert isinstance(done.exception, EnvironmentFailedError)
+    assert isinstance(result.exception, EnvironmentFailedError)

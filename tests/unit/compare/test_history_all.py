@@ -20,7 +20,7 @@ def database(tmp_path: Path) -> Database:
     return Database(tmp_path / "railgauge.db")
 
 
-def several(database: Database) -> tuple[Case, Case, Case]:
+def changed_nights(database: Database) -> tuple[Case, Case, Case]:
     """Store nights in which the second case changed on night 11 and the third on night 16."""
     cases = case(1000), case(2000), case(3000)
     for night in range(22):
@@ -32,18 +32,18 @@ def several(database: Database) -> tuple[Case, Case, Case]:
 
 
 def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
-    _, second, third = several(database)
+    _, second, third = changed_nights(database)
     lines = database.say("--all").splitlines()
-    found = [line for line in lines if "gw→hh" in line]
-    assert [line.split()[0] for line in found] == ["2026-09-16", "2026-09-11"]
-    assert "datagram 3000" in found[0] and found[0].endswith("faster")
-    assert "datagram 2000" in found[1] and found[1].endswith("slower")
-    assert lines[lines.index(found[0]) + 1].strip() == "beside it: kernel"
+    case_lines = [line for line in lines if "gw→hh" in line]
+    assert [line.split()[0] for line in case_lines] == ["2026-09-16", "2026-09-11"]
+    assert "datagram 3000" in case_lines[0] and case_lines[0].endswith("faster")
+    assert "datagram 2000" in case_lines[1] and case_lines[1].endswith("slower")
+    assert lines[lines.index(case_lines[0]) + 1].strip() == "beside it: kernel"
     assert "2 cases changed in 22 nights" in lines[-1]
-    told = database.json("--all")
-    assert [one["case_key"] for one in told] == [third.key, second.key]
-    assert "values" not in told[0]
-    (beside,) = told[0]["changes"][0]["beside"]
+    entries = database.json("--all")
+    assert [entry["case_key"] for entry in entries] == [third.key, second.key]
+    assert "values" not in entries[0]
+    (beside,) = entries[0]["changes"][0]["beside"]
     assert beside["facts"] == [{"host": "gw1", "name": "kernel", "values": ["6.1", "6.2"]}]
 
 
@@ -72,8 +72,8 @@ def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
     )
     assert database.say("--all") == f"looked at no case in 16 nights; {without}"
     assert database.say("--all", "--json") == f"note: {without}[]\n"
-    (found,) = database.json("--all", "--metric", "odd")
-    assert [change["run"] for change in found["changes"]] == [9]
+    (entry,) = database.json("--all", "--metric", "odd")
+    assert [change["run"] for change in entry["changes"]] == [9]
     database.nights([1e9] * 8, new=replace(NIGHTLY, plan="other"))
     assert database.say("--all") == f"found no case that changed in 16 nights; {without}"
 
@@ -96,11 +96,11 @@ def test_all_says_when_no_plan_has_nights_enough_to_tell(database: Database):
 
 
 def test_all_looks_at_the_last_nights_of_each_plan(database: Database):
-    several(database)
+    changed_nights(database)
     other = replace(NIGHTLY, plan="other")
     database.nights([1e9] * 7, new=other)
-    found = database.json("--all", "--nights", "11")
-    assert [one["changes"][0]["run"] for one in found] == [16]
+    entries = database.json("--all", "--nights", "11")
+    assert [entry["changes"][0]["run"] for entry in entries] == [16]
     assert database.json("--all", "--plan", "other") == []
     assert "no run of plan 'none'" in database.refusal("--all", "--plan", "none")
 
@@ -108,7 +108,7 @@ def test_all_looks_at_the_last_nights_of_each_plan(database: Database):
 def test_of_thousands_of_quiet_cases_hardly_any_is_listed(database: Database):
     cases = [case(1000 + number) for number in range(300)]
     for _ in range(12):
-        database.night(*((one, 1e9) for one in cases), n=2)
+        database.night(*((datagram_case, 1e9) for datagram_case in cases), n=2)
     assert len(database.json("--all")) <= 1
 
 

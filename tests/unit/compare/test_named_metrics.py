@@ -32,21 +32,23 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
     with Store.open(path) as store:
         for night in (1, 2):
             run = store.begin_run(RUN, planned(*cases, replications=10), _METRICS)
-            for each in cases:
-                seed = 10 * each.parameters["datagram"] + night  # type: ignore[operator]
+            for datagram_case in cases:
+                seed = 10 * datagram_case.parameters["datagram"] + night  # type: ignore[operator]
                 rates = noisy(seed=seed)
                 trips = noisy(1e-4 * night, seed=seed)
                 for number, (rate, trip) in enumerate(zip(rates, trips, strict=True), 1):
                     values = {"throughput": rate, "min_rtt": trip, "elapsed": 5.0}
-                    store.add(run, "stream", each.key, Outcome(number, MOMENT, values), LAUNCH)
+                    store.add(
+                        run, "stream", datagram_case.key, Outcome(number, MOMENT, values), LAUNCH
+                    )
             store.finish_run(run, "complete")
     return path
 
 
 def _compared(database: str, *options: str) -> dict[str, list[dict[str, object]]]:
     arguments = ["compare", "1", "2", "--json", "--db", database, *options]
-    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
-    return json.loads(done.output)
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    return json.loads(result.output)
 
 
 def test_only_the_metrics_that_are_named_are_judged(database: str) -> None:
@@ -54,9 +56,9 @@ def test_only_the_metrics_that_are_named_are_judged(database: str) -> None:
     assert {result["metric"] for result in named["results"]} == {"throughput"}
     assert len(named["results"]) == 4
     assert "judged by throughput alone" in named["notes"]
-    both = _compared(database, "--metric", "min_rtt", "--metric", "throughput")
-    assert len(both["results"]) == 8
-    assert "judged by min_rtt, throughput alone" in both["notes"]
+    two_metrics = _compared(database, "--metric", "min_rtt", "--metric", "throughput")
+    assert len(two_metrics["results"]) == 8
+    assert "judged by min_rtt, throughput alone" in two_metrics["notes"]
     assert not any("alone" in str(note) for note in _compared(database)["notes"])
 
 

@@ -47,12 +47,12 @@ def renames(nights: Sequence[str], partial: Sequence[int] = ()) -> Renames:
     ],
 )
 def test_what_ran_side_by_side_is_never_one_case(nights: Sequence[str], same: list[str]):
-    found = renames(nights)
-    assert {found.same((test, KEY)) for night in nights for test in night} == {
+    aliases = renames(nights)
+    assert {aliases.same((test, KEY)) for night in nights for test in night} == {
         frozenset(group) for group in same
     }
     for tests in nights:
-        assert len({found.last((test, KEY)) for test in tests}) == len(tests)
+        assert len({aliases.last((test, KEY)) for test in tests}) == len(tests)
 
 
 def test_a_run_of_some_cases_does_not_say_that_a_test_is_gone():
@@ -62,41 +62,41 @@ def test_a_run_of_some_cases_does_not_say_that_a_test_is_gone():
 
 
 def test_a_case_has_in_each_run_the_name_that_it_had_there():
-    found = renames("AAB")
-    assert found.last(("A", KEY)) == ("B", KEY)
-    assert [found.in_run(run, ("B", KEY))[0] for run in (1, 2, 3)] == ["A", "A", "B"]
-    assert found.in_run(1, ("B", "other")) == ("B", "other")
+    aliases = renames("AAB")
+    assert aliases.last(("A", KEY)) == ("B", KEY)
+    assert [aliases.in_run(run, ("B", KEY))[0] for run in (1, 2, 3)] == ["A", "A", "B"]
+    assert aliases.in_run(1, ("B", "other")) == ("B", "other")
 
 
 def test_each_earlier_name_is_told_with_its_last_run():
-    found = renames("AABBA")
-    assert found.earlier(("A", KEY), range(1, 6)) == (EarlierName("A", 2), EarlierName("B", 4))
-    assert found.earlier(("A", KEY), range(3, 6)) == (EarlierName("B", 4),)
-    assert found.earlier(("A", KEY), [5]) == ()
-    assert found.between([("A", KEY)], {4, 5}) == (Rename("B", "A", 4, 1),)
-    assert found.between([("A", KEY)], {1, 3}) == (Rename("A", "B", 2, 1),)
-    assert found.between([("A", KEY)], {1, 5}) == ()
+    aliases = renames("AABBA")
+    assert aliases.earlier(("A", KEY), range(1, 6)) == (EarlierName("A", 2), EarlierName("B", 4))
+    assert aliases.earlier(("A", KEY), range(3, 6)) == (EarlierName("B", 4),)
+    assert aliases.earlier(("A", KEY), [5]) == ()
+    assert aliases.between([("A", KEY)], {4, 5}) == (Rename("B", "A", 4, 1),)
+    assert aliases.between([("A", KEY)], {1, 3}) == (Rename("A", "B", 2, 1),)
+    assert aliases.between([("A", KEY)], {1, 5}) == ()
 
 
 def add(database: Path, *tests: str, lanes: Sequence[int] = (1,), only: bool = False) -> int:
     """Store a run whose tests, each, measured these lanes; or `only` those, to confirm them."""
     planned = [PlannedCase(test, lane(number), 3) for test in tests for number in lanes]
-    names = {(one.test, one.case.key) for one in planned}
+    names = {(planned_case.test, planned_case.case.key) for planned_case in planned}
     new = replace(RUN, files=only_texts(names)) if only else RUN
     with Store.open(str(database)) as store:
         run = store.begin_run(new, planned, {"udp": {"throughput": MetricInfo("bit/s", "higher")}})
         with store.together():
-            for one in planned:
+            for planned_case in planned:
                 for number, value in enumerate(noisy(n=3, seed=run), 1):
                     outcome = Outcome(number, 1.0, {"throughput": value})
-                    store.add(run, one.test, one.case.key, outcome, LAUNCH)
+                    store.add(run, planned_case.test, planned_case.case.key, outcome, LAUNCH)
         store.finish_run(run, "complete")
     return run
 
 
 def sizes(database: Path, first: Sequence[int], second: Sequence[int]) -> dict[str, list[int]]:
     compared = verdict(database, first, second).comparison
-    return {each.test: [side.n for side in each.sides] for each in compared.results}
+    return {result.test: [side.n for side in result.sides] for result in compared.results}
 
 
 def test_a_baseline_from_before_two_renames_is_the_same_cases(database: Path):
@@ -111,7 +111,10 @@ def test_tests_that_some_other_run_had_side_by_side_are_not_compared(database: P
         add(database, *tests)
     assert sizes(database, (1,), (3,)) == {}
     compared = verdict(database, (1,), (3,)).comparison
-    assert [[one.test for one in only] for only in compared.cases_only] == [["idle"], ["busy"]]
+    assert [[planned_case.test for planned_case in only] for only in compared.cases_only] == [
+        ["idle"],
+        ["busy"],
+    ]
 
 
 def test_a_test_that_was_split_keeps_its_cases_in_both_halves(database: Path):
@@ -120,8 +123,14 @@ def test_a_test_that_was_split_keeps_its_cases_in_both_halves(database: Path):
         planned = [PlannedCase("all", lane(1), 3), PlannedCase("half", lane(2), 3)]
         info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
         run = store.begin_run(RUN, planned, info)
-        for one in planned:
-            store.add(run, one.test, one.case.key, Outcome(1, 1.0, {"throughput": 1e9}), LAUNCH)
+        for planned_case in planned:
+            store.add(
+                run,
+                planned_case.test,
+                planned_case.case.key,
+                Outcome(1, 1.0, {"throughput": 1e9}),
+                LAUNCH,
+            )
     assert sizes(database, (1,), (2,)) == {"all": [3, 1], "half": [3, 1]}
     assert verdict(database).comparison.renamed == (Rename("all", "half", 1, 1),)
 

@@ -27,7 +27,7 @@ TINY = Bundle.of(
 
 
 @pytest.fixture
-def here() -> LocalTransport:
+def local() -> LocalTransport:
     return LocalTransport("here")
 
 
@@ -55,42 +55,42 @@ def tools(folder: Path, *names: str) -> None:
     """Make a folder with nothing but these of the system's programs, and let PATH be just that."""
     folder.mkdir()
     for name in names:
-        found = next(
+        program = next(
             Path(place, name)
             for place in os.environ["PATH"].split(":")
             if Path(place, name).exists()
         )
-        (folder / name).symlink_to(found)
+        (folder / name).symlink_to(program)
     os.environ["PATH"] = str(folder)
 
 
 BASICS = ("sh", "uname", "find", "rm", "mv", "mkdir", "sha256sum", "tar", "gzip")
 
 
-def test_what_is_shipped_gets_built_and_runs(here: LocalTransport, cache: Path) -> None:
-    folder = deploy(here, TINY)
+def test_what_is_shipped_gets_built_and_runs(local: LocalTransport, cache: Path) -> None:
+    folder = deploy(local, TINY)
     assert Path(folder).is_absolute()
-    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+    assert run(local, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 def test_the_folder_is_named_after_content_and_architecture(
-    here: LocalTransport, cache: Path
+    local: LocalTransport, cache: Path
 ) -> None:
-    deploy(here, TINY)
+    deploy(local, TINY)
     assert [entry.name for entry in cache.iterdir()] == [f"{TINY.digest}-{os.uname().machine}"]
 
 
-def test_what_is_built_is_not_built_again(here: LocalTransport, cache: Path) -> None:
-    folder = deploy(here, TINY)
+def test_what_is_built_is_not_built_again(local: LocalTransport, cache: Path) -> None:
+    folder = deploy(local, TINY)
     before = Path(folder, "hello").stat().st_ino
-    assert deploy(here, TINY) == folder
+    assert deploy(local, TINY) == folder
     assert Path(folder, "hello").stat().st_ino == before
 
 
-def test_other_content_goes_elsewhere(here: LocalTransport, cache: Path) -> None:
+def test_other_content_goes_elsewhere(local: LocalTransport, cache: Path) -> None:
     other = Bundle.of({**TINY.files, "lib/word.h": b'#define WORD "bye"\n'})
-    assert deploy(here, other) != deploy(here, TINY)
-    assert run(here, [f"{deploy(here, other)}/hello"], timeout=60).stdout == "bye\n"
+    assert deploy(local, other) != deploy(local, TINY)
+    assert run(local, [f"{deploy(local, other)}/hello"], timeout=60).stdout == "bye\n"
 
 
 def test_the_digest_tells_names_and_contents_apart_but_not_order() -> None:
@@ -102,109 +102,109 @@ def test_the_digest_tells_names_and_contents_apart_but_not_order() -> None:
     assert len(digests) == 4
 
 
-def test_two_deploys_at_once_both_end_well(here: LocalTransport, cache: Path) -> None:
+def test_two_deploys_at_once_both_end_well(local: LocalTransport, cache: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        folders = list(pool.map(lambda _: deploy(here, TINY), range(4)))
+        folders = list(pool.map(lambda _: deploy(local, TINY), range(4)))
     assert len(set(folders)) == 1
-    assert run(here, [f"{folders[0]}/hello"], timeout=60).stdout == "hello there\n"
+    assert run(local, [f"{folders[0]}/hello"], timeout=60).stdout == "hello there\n"
     assert len(list(cache.iterdir())) == 1
 
 
-def test_what_a_crash_left_half_built_is_not_used(here: LocalTransport, cache: Path) -> None:
+def test_what_a_crash_left_half_built_is_not_used(local: LocalTransport, cache: Path) -> None:
     half = cache / f"{TINY.digest}-{os.uname().machine}"
     half.mkdir(parents=True)
     (half / "hello.c").write_text("half a fi")
-    folder = deploy(here, TINY)
-    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+    folder = deploy(local, TINY)
+    assert run(local, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 @pytest.mark.parametrize("damaged", ["hello", "../hello.c", "../built"])
 @pytest.mark.parametrize("lost", [True, False])
 def test_what_was_lost_or_changed_in_the_cache_is_built_again(
-    here: LocalTransport, cache: Path, damaged: str, lost: bool
+    local: LocalTransport, cache: Path, damaged: str, lost: bool
 ) -> None:
-    path = Path(deploy(here, TINY), damaged)
+    path = Path(deploy(local, TINY), damaged)
     path.unlink() if lost else path.write_text("#!/bin/sh\necho hello there\n")
-    folder = Path(deploy(here, TINY))
+    folder = Path(deploy(local, TINY))
     program = (folder / "hello").read_bytes()
     assert program.startswith(b"\x7fELF")
-    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+    assert run(local, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
     assert (folder / "../hello.c").read_bytes() == HELLO
     assert len(list(cache.iterdir())) == 1
-    assert Path(deploy(here, TINY)) == folder
+    assert Path(deploy(local, TINY)) == folder
     assert (folder / "hello").read_bytes() == program
 
 
-def test_old_remains_of_crashes_are_removed(here: LocalTransport, cache: Path) -> None:
+def test_old_remains_of_crashes_are_removed(local: LocalTransport, cache: Path) -> None:
     old, young = cache / "0123.old", cache / "0123.young"
     for remains in (old, young):
         remains.mkdir(parents=True)
     os.utime(old, (0, 0))
-    deploy(here, TINY)
+    deploy(local, TINY)
     assert not old.exists()
     assert young.exists()
 
 
 def test_a_source_that_does_not_compile_shows_the_compilers_words(
-    here: LocalTransport, cache: Path
+    local: LocalTransport, cache: Path
 ) -> None:
     broken = Bundle.of({**TINY.files, "hello.c": b"int main(void) { return no_such_name; }\n"})
     with pytest.raises(BuildError, match="here: can't build the engines") as caught:
-        deploy(here, broken)
+        deploy(local, broken)
     assert "no_such_name" in str(caught.value)
     assert list(cache.iterdir()) == []
 
 
-def test_a_mere_warning_of_some_compiler_is_no_obstacle(here: LocalTransport, cache: Path) -> None:
+def test_a_mere_warning_of_some_compiler_is_no_obstacle(local: LocalTransport, cache: Path) -> None:
     strict = b"WARNINGS := -Wall -Werror\n" + MAKEFILE.replace(b"cc -o", b"cc $(WARNINGS) -o")
     unused = HELLO.replace(b"{ puts", b"{ int unused; puts")
-    folder = deploy(here, Bundle.of({**TINY.files, "Makefile": strict, "hello.c": unused}))
-    assert run(here, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
+    folder = deploy(local, Bundle.of({**TINY.files, "Makefile": strict, "hello.c": unused}))
+    assert run(local, [f"{folder}/hello"], timeout=60).stdout == "hello there\n"
 
 
 @pytest.mark.usefixtures("path")
-def test_a_missing_make_is_named(here: LocalTransport, cache: Path, tmp_path: Path) -> None:
+def test_a_missing_make_is_named(local: LocalTransport, cache: Path, tmp_path: Path) -> None:
     tools(tmp_path / "bin", *BASICS)
     with pytest.raises(BuildError, match=r"here: .*no make; install make"):
-        deploy(here, TINY)
+        deploy(local, TINY)
     assert list(cache.iterdir()) == []
 
 
 @pytest.mark.usefixtures("path")
-def test_a_missing_compiler_is_named(here: LocalTransport, cache: Path, tmp_path: Path) -> None:
+def test_a_missing_compiler_is_named(local: LocalTransport, cache: Path, tmp_path: Path) -> None:
     tools(tmp_path / "bin", *BASICS, "make")
     with pytest.raises(BuildError, match="install a C compiler") as caught:
-        deploy(here, TINY)
+        deploy(local, TINY)
     assert "cc" in str(caught.value)
     assert list(cache.iterdir()) == []
 
 
-def test_an_unwritable_cache_is_named(here: LocalTransport, cache: Path) -> None:
+def test_an_unwritable_cache_is_named(local: LocalTransport, cache: Path) -> None:
     cache.parent.parent.mkdir()
     cache.parent.write_text("a file where a folder should be")
     with pytest.raises(BuildError, match=r"here: can't write to .*XDG_CACHE_HOME"):
-        deploy(here, TINY)
+        deploy(local, TINY)
 
 
 def test_a_build_that_hangs_is_ended(
-    here: LocalTransport, cache: Path, tmp_path: Path, process_ends: Callable[[int], bool]
+    local: LocalTransport, cache: Path, tmp_path: Path, process_ends: Callable[[int], bool]
 ) -> None:
     pid = tmp_path / "pid"
     slow = Bundle.of({"Makefile": f"all:\n\techo $$$$ > {pid}; exec sleep 100\n".encode()})
     for timeout in (1, 10, 60):
         with pytest.raises(BuildError, match=f"did not end within {timeout} s"):
-            deploy(here, slow, timeout=timeout)
+            deploy(local, slow, timeout=timeout)
         if pid.exists():
             break
     assert process_ends(int(pid.read_text()))
 
 
 def test_the_flags_of_a_make_above_do_not_reach_the_build(
-    here: LocalTransport, cache: Path
+    local: LocalTransport, cache: Path
 ) -> None:
     os.environ["MAKEFLAGS"] = "n"
     try:
-        folder = deploy(here, TINY)
+        folder = deploy(local, TINY)
     finally:
         del os.environ["MAKEFLAGS"]
     assert Path(folder, "hello").stat().st_mode & stat.S_IXUSR

@@ -54,8 +54,10 @@ def test_a_servers_port_is_left_to_its_guard_unless_somebody_says_it() -> None:
     assert argv[argv.index("--") :] == [
         *("--", "env", "THREADS=3", "toyd", "--on={port}", "--for", "10.0.0.1"),
     ]
-    said = guarded_argv(info, case(), "/engines", Terms(at=AT, control_port=7411), deadline=60)
-    assert "--port=7411" in said
+    argv_with_port = guarded_argv(
+        info, case(), "/engines", Terms(at=AT, control_port=7411), deadline=60
+    )
+    assert "--port=7411" in argv_with_port
 
 
 def mpi_command(by: Launcher, **changes: Any) -> list[str]:

@@ -27,14 +27,14 @@ def _words(
 
 
 def test_a_buffer_is_as_asked_when_linux_doubles_it_and_not_when_it_was_clamped() -> None:
-    asked: dict[str, Value] = {"sockbuf": 512000}
-    assert _words(asked, {"rcvbuf": 1024000, "sndbuf": 1024000}) == ""
+    sizes: dict[str, Value] = {"sockbuf": 512000}
+    assert _words(sizes, {"rcvbuf": 1024000, "sndbuf": 1024000}) == ""
     clamped: dict[str, Value] = {"rcvbuf": 425984}
-    assert _words(asked, clamped) == "rcvbuf at the client: asked 500KiB, got 208KiB"
+    assert _words(sizes, clamped) == "rcvbuf at the client: asked 500KiB, got 208KiB"
     # What the limit allows, doubled, is what was asked: it is still half of that.
     assert _words({"sockbuf": 425984}, clamped) == "rcvbuf at the client: asked 416KiB, got 208KiB"
-    both = _words(asked, {**clamped, "sndbuf": 425984}, {**clamped, "sndbuf": 1024000})
-    assert both == ("sndbuf at the client and rcvbuf at both ends: asked 500KiB, got 208KiB")
+    message = _words(sizes, {**clamped, "sndbuf": 425984}, {**clamped, "sndbuf": 1024000})
+    assert message == ("sndbuf at the client and rcvbuf at both ends: asked 500KiB, got 208KiB")
 
 
 def test_the_kernels_least_is_more_than_was_asked() -> None:
@@ -44,9 +44,9 @@ def test_the_kernels_least_is_more_than_was_asked() -> None:
 
 
 def test_a_servers_own_buffer_is_what_it_asked_for() -> None:
-    asked: dict[str, Value] = {"sockbuf": 65536, "server_sockbuf": 131072}
-    assert _words(asked, {"rcvbuf": 131072}, {"rcvbuf": 262144}) == ""
-    assert _words(asked, {}, {"rcvbuf": 131072}) == "rcvbuf at the server: asked 128KiB, got 64KiB"
+    sizes: dict[str, Value] = {"sockbuf": 65536, "server_sockbuf": 131072}
+    assert _words(sizes, {"rcvbuf": 131072}, {"rcvbuf": 262144}) == ""
+    assert _words(sizes, {}, {"rcvbuf": 131072}) == "rcvbuf at the server: asked 128KiB, got 64KiB"
 
 
 def test_an_imported_buffer_may_be_doubled_or_not() -> None:

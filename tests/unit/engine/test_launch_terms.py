@@ -37,11 +37,11 @@ def loaded(text: str = PLAN) -> LoadedPlan:
 def test_a_launch_is_told_the_plans_port_its_hosts_addresses_and_its_links_rate() -> None:
     plan = loaded()
     links, hosts = expand(plan)
-    told = {case.link: terms_of(plan, "t", case) for case in links.cases}
+    terms_by_link = {case.link: terms_of(plan, "t", case) for case in links.cases}
     addresses = ("10.0.0.1", "10.0.0.2")
-    assert told["ab"] == Terms(4711, addresses, 1e9, addresses, addresses)
-    assert told["a"] == Terms(4711, addresses, 2e9, addresses, addresses)
-    assert told["ba"] == Terms(4711, addresses, None, addresses[::-1], addresses[::-1])
+    assert terms_by_link["ab"] == Terms(4711, addresses, 1e9, addresses, addresses)
+    assert terms_by_link["a"] == Terms(4711, addresses, 2e9, addresses, addresses)
+    assert terms_by_link["ba"] == Terms(4711, addresses, None, addresses[::-1], addresses[::-1])
     # A host may have the name of a link.
     alone = addresses[:1]
     assert terms_of(plan, "u", hosts.cases[0]) == Terms(4711, addresses, None, alone, alone)
@@ -69,6 +69,6 @@ def test_a_client_without_a_server_is_told_no_more_hosts_than_an_argument_holds(
             terms=Terms(0, addresses, at=("10.0.0.1", "10.0.0.2")),
             deadline=1.0,
         )
-        (told,) = (each for each in argv if each.startswith("--plan-hosts="))
-        assert len(told) < 128 * 1024
-        assert "10.0.0.2" in told.partition("=")[2].split(",")
+        (option,) = (argument for argument in argv if argument.startswith("--plan-hosts="))
+        assert len(option) < 128 * 1024
+        assert "10.0.0.2" in option.partition("=")[2].split(",")

@@ -106,7 +106,10 @@ def test_replications_come_under_the_numbers_that_were_asked_for():
         SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
     )
     outcomes, _, _ = play(script, numbers=(4, 7))
-    assert [(each.replication, each.metrics["speed"]) for each, _ in outcomes] == [(4, 10), (7, 20)]
+    assert [(outcome.replication, outcome.metrics["speed"]) for outcome, _ in outcomes] == [
+        (4, 10),
+        (7, 20),
+    ]
     launch = outcomes[0][1]
     assert launch is outcomes[1][1]
     assert (launch.client, launch.server) == ({"sndbuf": 4096}, {"rcvbuf": 8192})
@@ -114,7 +117,7 @@ def test_replications_come_under_the_numbers_that_were_asked_for():
 
 def test_a_replication_that_contradicts_itself_is_failed_and_ends_the_launch():
     names = ("throughput", "reverse_throughput", "total_throughput")
-    both = replace(ENGINE, metrics={name: MetricDescription(name, "bit/s", "") for name in names})
+    engine = replace(ENGINE, metrics={name: MetricDescription(name, "bit/s", "") for name in names})
     script = client_saying(
         SETTINGS,
         replication(0, warmup=True, throughput=1, reverse_throughput=1, total_throughput=9),
@@ -123,8 +126,10 @@ def test_a_replication_that_contradicts_itself_is_failed_and_ends_the_launch():
         replication(3, throughput=1e9, reverse_throughput=2e9, total_throughput=3e9),
         '{"event":"done","replications":3}',
     )
-    outcomes, _, _ = play(script, numbers=(1, 2, 3), engine=both)
-    assert [(each.replication, each.status, each.error_code) for each, _ in outcomes] == [
+    outcomes, _, _ = play(script, numbers=(1, 2, 3), engine=engine)
+    assert [
+        (outcome.replication, outcome.status, outcome.error_code) for outcome, _ in outcomes
+    ] == [
         (0, "ok", ""),
         (1, "ok", ""),
         (2, "failed", "inconsistent"),
@@ -149,7 +154,7 @@ def test_figures_of_other_peoples_programs_mean_what_their_descriptions_say():
     case = replace(CASE, server=None, parameters={"timeout": 2.0})
     script = client_saying(replication(1, wall_time=0.5), '{"event":"done","replications":1}')
     outcomes, _, _ = play(script, numbers=(1,), engine=foreign, case=case)
-    assert [each.status for each, _ in outcomes] == ["ok"]
+    assert [outcome.status for outcome, _ in outcomes] == ["ok"]
 
 
 def test_both_ends_get_the_same_secret_and_never_as_an_argument():
@@ -187,12 +192,15 @@ def test_a_warm_up_is_marked_and_takes_no_number():
         '{"event":"done","replications":1}',
     )
     outcomes, _, _ = play(script, numbers=(3,))
-    assert [(each.replication, each.warmup) for each, _ in outcomes] == [(0, True), (3, False)]
+    assert [(outcome.replication, outcome.warmup) for outcome, _ in outcomes] == [
+        (0, True),
+        (3, False),
+    ]
 
 
 def test_an_engines_error_fails_the_replication_under_way_and_ends_the_launch():
     outcomes, _, _ = play(client_saying(SETTINGS, replication(1), error("peer-lost", 2), status=1))
-    assert [each.status for each, _ in outcomes] == ["ok", "failed"]
+    assert [outcome.status for outcome, _ in outcomes] == ["ok", "failed"]
     failed = outcomes[1][0]
     assert (failed.replication, failed.error_code) == (2, "peer-lost")
     assert failed.metrics == {}
@@ -245,7 +253,7 @@ def test_an_engine_that_dies_says_its_status_and_last_words():
 )
 def test_what_goes_wrong_after_the_last_replication_changes_no_outcome(last):
     outcomes, _, _ = play(client_saying(SETTINGS, replication(1), last, status=1), numbers=(1,))
-    assert [(each.replication, each.status) for each, _ in outcomes] == [(1, "ok")]
+    assert [(outcome.replication, outcome.status) for outcome, _ in outcomes] == [(1, "ok")]
 
 
 def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
@@ -254,7 +262,7 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
         yield replication(1)
         yield LOSS
 
-    seen = []
+    outcomes = []
     a = FakeTransport("a", {"rail-toy": client})
     b = FakeTransport("b", {"rail-toy": listening_server})
     with pytest.raises(HostUnreachableError):
@@ -266,8 +274,8 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
             terms=TERMS,
             programs=RunningPrograms(),
         ):
-            seen.append(outcome)
-    assert [each.status for each in seen] == ["ok"]
+            outcomes.append(outcome)
+    assert [result.status for result in outcomes] == ["ok"]
 
 
 def test_an_engine_that_leaves_a_metric_of_its_mode_out_gives_no_number():
@@ -291,7 +299,7 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
         yield SETTINGS
         yield LOSS
 
-    seen = []
+    outcomes = []
     a = FakeTransport("a", {"rail-toy": client})
     b = FakeTransport("b", {"rail-toy": listening_server})
     with pytest.raises(HostUnreachableError) as caught:
@@ -303,18 +311,18 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
             terms=TERMS,
             programs=RunningPrograms(),
         ):
-            seen.append(outcome)
+            outcomes.append(outcome)
     assert caught.value.host == "a"
-    assert [(each.replication, each.error_code) for each in seen] == [(1, "host-lost")]
+    assert [(result.replication, result.error_code) for result in outcomes] == [(1, "host-lost")]
 
 
 def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
-    seen = []
+    outcomes = []
     a = FakeTransport("a", {"rail-toy": client_saying()})
     b = FakeTransport("b", {"rail-toy": listening_server})
     b.lose()
     with pytest.raises(HostUnreachableError) as caught:
-        seen.extend(
+        outcomes.extend(
             measure(
                 ENGINE,
                 CASE,
@@ -324,7 +332,7 @@ def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
                 programs=RunningPrograms(),
             )
         )
-    assert (caught.value.host, seen) == ("b", [])
+    assert (caught.value.host, outcomes) == ("b", [])
 
 
 def test_ending_all_programs_ends_one_that_hangs():
@@ -340,7 +348,7 @@ def test_ending_all_programs_ends_one_that_hangs():
     outcomes, _, _ = play(client, programs=programs)
     ender.join()
     assert programs.ended
-    assert [each.error_code for each, _ in outcomes] == ["engine-lost"]
+    assert [outcome.error_code for outcome, _ in outcomes] == ["engine-lost"]
 
 
 def test_a_foreign_engines_metrics_come_from_the_executors():
@@ -380,13 +388,13 @@ def test_a_mode_without_a_server_starts_only_the_client_and_names_the_target():
     script = client_saying(SETTINGS, replication(1), DONE)
     terms = replace(TERMS, control_port=5, addresses=TERMS.at)
     outcomes, a, b = play(script, numbers=(1,), engine=SOLO, case=GENERATOR, terms=terms)
-    assert [each.status for each, _ in outcomes] == ["ok"]
+    assert [outcome.status for outcome, _ in outcomes] == ["ok"]
     assert b.started == []
     (client,) = a.started
     assert client.argv[:3] == ("/engines/rail-toy", "client", "10.0.0.2")
     assert "--plan-hosts=10.0.0.1,10.0.0.2" in client.argv
     assert "--mode=generator" in client.argv
-    assert not [each for each in client.argv if each.startswith(("--port", "--secret"))]
+    assert not [argument for argument in client.argv if argument.startswith(("--port", "--secret"))]
     assert client.sent == []
     assert client.stdin_closed
 
@@ -394,8 +402,8 @@ def test_a_mode_without_a_server_starts_only_the_client_and_names_the_target():
 def test_a_mode_without_a_server_is_bounded_and_fails_as_any_other():
     script = client_saying(SETTINGS, error("target-refused"), status=1)
     outcomes, a, _ = play(script, numbers=(1,), engine=SOLO, case=GENERATOR)
-    assert [each.error_code for each, _ in outcomes] == ["target-refused"]
-    assert any(each.startswith("--deadline=") for each in a.started[0].argv)
+    assert [outcome.error_code for outcome, _ in outcomes] == ["target-refused"]
+    assert any(argument.startswith("--deadline=") for argument in a.started[0].argv)
 
 
 def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
@@ -428,18 +436,20 @@ def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(par
 
 
 @pytest.mark.parametrize(
-    ("takes", "rate", "told"),
+    ("takes", "rate", "options"),
     [
         (True, 2.5e6, ["--link-rate=2500000"]),
         (True, None, []),
         (False, 1e9, []),
     ],
 )
-def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(takes, rate, told):
+def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(takes, rate, options):
     script = client_saying(SETTINGS, replication(1), DONE)
     engine = replace(ENGINE, takes_link_rate=takes)
     _, a, _ = play(script, numbers=(1,), engine=engine, terms=replace(TERMS, link_rate=rate))
-    assert [each for each in a.started[0].argv if each.startswith("--link-rate")] == told
+    assert [
+        argument for argument in a.started[0].argv if argument.startswith("--link-rate")
+    ] == options
 
 
 TRACING = replace(
@@ -460,8 +470,8 @@ def traced(number, part, data):
 
 
 def play_traced(*lines, numbers=(4,), case=STREAM):
-    done = json.dumps({"event": "done", "replications": len(numbers)})
-    script = client_saying(SETTINGS, *lines, done)
+    done_event = json.dumps({"event": "done", "replications": len(numbers)})
+    script = client_saying(SETTINGS, *lines, done_event)
     outcomes, _, _ = play(script, numbers=numbers, engine=TRACING, case=case)
     return [outcome for outcome, _ in outcomes]
 
@@ -488,11 +498,14 @@ def test_a_warm_up_may_have_a_trace_that_nobody_keeps():
         traced(1, 0, TRACE),
         replication(1),
     )
-    assert [(each.warmup, each.trace) for each in outcomes] == [(True, b""), (False, TRACE)]
+    assert [(outcome.warmup, outcome.trace) for outcome in outcomes] == [
+        (True, b""),
+        (False, TRACE),
+    ]
     outcomes = play_traced(
         replication(0, warmup=True, speed=1.0), traced(1, 0, TRACE), replication(1)
     )
-    assert [each.status for each in outcomes] == ["ok", "ok"]
+    assert [outcome.status for outcome in outcomes] == ["ok", "ok"]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def scene(test: dict[str, Any], transports: Sequence[FakeTransport] = (), **more
     return Scene(
         load_catalogue(),
         {"t": Test.model_validate({"name": "t", "engine": "tcp", **test})},
-        {each.host: EquippedHost(each, "/engines") for each in transports},
+        {transport.host: EquippedHost(transport, "/engines") for transport in transports},
         dict(zip(hosts, hosts, strict=True)),
         dict(zip(hosts, hosts, strict=True)),
         alone=True,
@@ -77,13 +77,13 @@ def observe(
         if error is not None:
             raise error
 
-    found: list[Outcome] = []
+    results: list[Outcome] = []
     observing = Observing(scene({"soak": True}, hosts))
-    which = dispatch(soak=True)
+    dispatched = dispatch(soak=True)
     with pytest.raises(HostUnreachableError) as caught:
-        for outcome, _ in observing.launch(which, (1, 2), Terms(), measure, RunningPrograms()):
-            found.append(outcome)
-    return found, caught.value
+        for outcome, _ in observing.launch(dispatched, (1, 2), Terms(), measure, RunningPrograms()):
+            results.append(outcome)
+    return results, caught.value
 
 
 def test_a_replication_whose_host_was_lost_is_kept_as_failed_beside_soakers() -> None:
@@ -91,8 +91,8 @@ def test_a_replication_whose_host_was_lost_is_kept_as_failed_beside_soakers() ->
     lost = HostUnreachableError("b is lost")
     lost.host = "b"
     failed = Outcome(1, 5.0, {}, status="failed", error_code="host-lost", error_message="b")
-    found, error = observe(hosts, [failed], lost)
-    assert found == [failed]
+    outcomes, error = observe(hosts, [failed], lost)
+    assert outcomes == [failed]
     assert error is lost
 
 
@@ -109,26 +109,26 @@ def test_a_host_that_is_lost_with_its_soaker_is_named_and_the_replication_failed
 def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
     hosts = [FakeTransport(name, {"rail-soak": soaker}) for name in "ab"]
     hosts[1].lose()
-    found, error = observe(hosts, [])
-    assert (found, error.host) == ([], "b")
+    outcomes, error = observe(hosts, [])
+    assert (outcomes, error.host) == ([], "b")
 
 
 @pytest.mark.parametrize(("own", "status"), [(1.9, "ok"), (0.4, "suspect")])
 def test_what_others_compute_beside_somebody_elses_program_is_told(own: float, status: str) -> None:
     # fio's description has no CPU time: rail-exec reports it all the same.
     case = Case("key", "fio", "a", "a", None, {"mode": "read"})
-    which = scene({"engine": "fio", "system_log": {}})
+    fio_scene = scene({"engine": "fio", "system_log": {}})
     busy = log({"cpu/all/user": 190, "cpu/all/idle": 10}, host="a")
     outcome = Outcome(1, 5.0, {"throughput": 1e8}, logs=(busy,), user_time=own)
-    found = judged(which, Dispatch("t", case, (1,), ()), outcome, LAUNCH)
-    assert (found.status, len(found.suspicions)) == (status, status == "suspect")
+    result = judged(fio_scene, Dispatch("t", case, (1,), ()), outcome, LAUNCH)
+    assert (result.status, len(result.suspicions)) == (status, status == "suspect")
 
 
 @pytest.mark.parametrize(("times", "status"), [(2, "ok"), (3, "suspect")])
 def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, status: str) -> None:
     # What leaves by the loopback interface arrives on it too: each byte is counted both ways.
     counts = {"interface/lo/rx_bytes": 10**8, "interface/lo/tx_bytes": (times - 1) * 10**8}
-    which = scene(
+    loopback_scene = scene(
         {"system_log": {"suspect": {"foreign_cpu": "off"}}}, way=lambda *_: TrafficWay("lo", 0)
     )
     outcome = Outcome(
@@ -137,7 +137,7 @@ def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, s
         {"sent_bytes": 1e8, "sent_segments": 2e3},
         logs=(log(counts, host="a"), log(host="b")),
     )
-    assert judged(which, dispatch(), outcome, LAUNCH).status == status
+    assert judged(loopback_scene, dispatch(), outcome, LAUNCH).status == status
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, s
 def test_a_replication_without_the_logs_that_the_plan_asks_for_is_suspect(
     test: dict[str, Any], suspect: list[str]
 ) -> None:
-    found = judged(scene(test), dispatch(), Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH)
-    assert found.status == ("suspect" if suspect else "ok")
-    assert [(each.code, each.host) for each in found.suspicions] == [
+    result = judged(scene(test), dispatch(), Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH)
+    assert result.status == ("suspect" if suspect else "ok")
+    assert [(suspicion.code, suspicion.host) for suspicion in result.suspicions] == [
         ("unwatched", host) for host in suspect
     ]
 
@@ -162,11 +162,11 @@ def test_a_replication_without_the_logs_that_the_plan_asks_for_is_suspect(
 def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
     transport = FakeTransport("b", {"rail-watch": lost_watcher})
     watcher = Watcher(transport, "/engines", "name", 1.0)
-    which = replace(scene({"system_log": {}}), watchers={"b": watcher})
+    watched_scene = replace(scene({"system_log": {}}), watchers={"b": watcher})
     outcome = Outcome(1, 5.0, {"throughput": 1e9}, logs=(log(host="a"),))
     assert watcher.log(1, 1) is None  # it has ended
-    (found,) = judged(which, dispatch(), outcome, LAUNCH).suspicions
-    assert found.message == (
+    (suspicion,) = judged(watched_scene, dispatch(), outcome, LAUNCH).suspicions
+    assert suspicion.message == (
         "b: no system log shows what else ran there, as rail-watch ended with status 3: see that "
         "it runs there, and measure again"
     )
@@ -174,15 +174,17 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
 
 def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for_ever() -> None:
     transport = FakeTransport("b", {"rail-watch": lost_watcher})
-    which = replace(
+    watched_scene = replace(
         scene({"system_log": {}}), watchers={"b": Watcher(transport, "/engines", "name", 1.0)}
     )
     # Both names are of one machine, which has one watcher.
-    both = replace(which, machines={"a": "b", "b": "b"})
+    shared_scene = replace(watched_scene, machines={"a": "b", "b": "b"})
     for _ in range(8):
-        assert both.watchers["b"].log(1, 1) is None  # it has ended
-        both.renew_watchers(dispatch())
-    names = [next(word for word in each.argv if "marks" in word) for each in transport.started]
+        assert shared_scene.watchers["b"].log(1, 1) is None  # it has ended
+        shared_scene.renew_watchers(dispatch())
+    names = [
+        next(word for word in program.argv if "marks" in word) for program in transport.started
+    ]
     assert names == ["--marks=name", *(f"--marks=name-{number}" for number in range(2, 6))]
 
 
@@ -205,9 +207,11 @@ def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> No
 def test_a_sender_below_its_rate_is_suspect(test: dict[str, Any], status: str) -> None:
     case = Case("key", "udp", "ab", "a", "b", {"mode": "stream", "rate": 40e9})
     outcome = Outcome(1, 5.0, {"sent_packets": 350e3, "local_throughput": 2.8e9})
-    found = judged(scene(test), Dispatch("t", case, (1,), ()), outcome, LAUNCH)
-    assert found.status == status
-    assert {each.code for each in found.suspicions} == ({"under-rate"} if status != "ok" else set())
+    result = judged(scene(test), Dispatch("t", case, (1,), ()), outcome, LAUNCH)
+    assert result.status == status
+    assert {suspicion.code for suspicion in result.suspicions} == (
+        {"under-rate"} if status != "ok" else set()
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,5 +229,5 @@ def test_drops_disturb_what_does_not_measure_them(
 ) -> None:
     logs = (log(host="a"), log({"protocol/Udp/RcvbufErrors": 17}, host="b"))
     outcome = Outcome(1, 5.0, metrics, logs=logs)
-    which = scene({"system_log": {"suspect": limits}})
-    assert judged(which, dispatch(), outcome, LAUNCH).status == status
+    limited_scene = scene({"system_log": {"suspect": limits}})
+    assert judged(limited_scene, dispatch(), outcome, LAUNCH).status == status

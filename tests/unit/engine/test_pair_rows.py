@@ -62,8 +62,8 @@ def play(*lines: str, case: Case = CASE) -> tuple[list[Outcome], FakeTransport]:
 
     hosts = [FakeTransport(name, {"sh": script}) for name in MEMBERS]
     sites = [
-        EquippedHost(each, "/engines", MpiInstallation("/engines/rail-mpi", "/opt/mpi/bin"))
-        for each in hosts
+        EquippedHost(host, "/engines", MpiInstallation("/engines/rail-mpi", "/opt/mpi/bin"))
+        for host in hosts
     ]
     terms = Terms(at=("10.0.0.1", "10.0.0.2", "10.0.0.3"), names=MEMBERS)
     outcomes = measure(ENGINE, case, (1,), sites, terms=terms, programs=RunningPrograms())
@@ -74,7 +74,9 @@ def test_each_ordered_pair_gets_what_its_row_says() -> None:
     (outcome,), _ = play(row(0), row(2), row(1), replication(), DONE)
     assert outcome.status == "ok"
     assert outcome.metrics == {}
-    assert set(outcome.pairs) == {(one, two) for one in MEMBERS for two in MEMBERS if one != two}
+    assert set(outcome.pairs) == {
+        (first, second) for first in MEMBERS for second in MEMBERS if first != second
+    }
     assert outcome.pairs["c", "b"] == {"throughput": 21e9, "latency": 21e-6}
     assert outcome.pairs["b", "c"] == {"throughput": 12e9, "latency": 12e-6}
 

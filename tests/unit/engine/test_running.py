@@ -12,7 +12,7 @@ from railgauge.hosts.transport.local import LocalTransport
 
 
 @pytest.fixture
-def here() -> LocalTransport:
+def local() -> LocalTransport:
     return LocalTransport("here")
 
 
@@ -21,9 +21,9 @@ def tidying(folder: Path, name: str) -> list[str]:
     return ["sh", "-c", 'echo up; read x; echo tidy >"$1"', "sh", str(folder / name)]
 
 
-def test_programs_have_a_moment_to_end_by_themselves(here: LocalTransport, tmp_path: Path) -> None:
+def test_programs_have_a_moment_to_end_by_themselves(local: LocalTransport, tmp_path: Path) -> None:
     programs = RunningPrograms()
-    first, second = (here.start(tidying(tmp_path, name)) for name in ("a", "b"))
+    first, second = (local.start(tidying(tmp_path, name)) for name in ("a", "b"))
     with programs.hold(first), programs.hold(second):
         assert first.read_line(60) == second.read_line(60) == "up"
         programs.end_all()
@@ -31,9 +31,9 @@ def test_programs_have_a_moment_to_end_by_themselves(here: LocalTransport, tmp_p
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "tidy\n"
 
 
-def test_what_goes_on_is_killed_while_another_thread_reads_it(here: LocalTransport) -> None:
+def test_what_goes_on_is_killed_while_another_thread_reads_it(local: LocalTransport) -> None:
     programs = RunningPrograms()
-    process = here.start(["sh", "-c", "echo up; exec sleep 100"])
+    process = local.start(["sh", "-c", "echo up; exec sleep 100"])
     with programs.hold(process), ThreadPoolExecutor(1) as pool:
         assert process.read_line(60) == "up"
         reading = pool.submit(process.read_line)
@@ -42,54 +42,54 @@ def test_what_goes_on_is_killed_while_another_thread_reads_it(here: LocalTranspo
         assert process.wait(0).status == -9
 
 
-def test_what_is_started_later_ends_at_once(here: LocalTransport, tmp_path: Path) -> None:
+def test_what_is_started_later_ends_at_once(local: LocalTransport, tmp_path: Path) -> None:
     programs = RunningPrograms()
     programs.end_all()
-    with programs.hold(here.start(tidying(tmp_path, "a"))) as process:
+    with programs.hold(local.start(tidying(tmp_path, "a"))) as process:
         assert process.wait(0).status == 0
     assert (tmp_path / "a").read_text() == "tidy\n"
 
 
-def test_a_program_no_longer_held_has_ended(here: LocalTransport, tmp_path: Path) -> None:
-    with RunningPrograms().hold(here.start(tidying(tmp_path, "a"))) as process:
+def test_a_program_no_longer_held_has_ended(local: LocalTransport, tmp_path: Path) -> None:
+    with RunningPrograms().hold(local.start(tidying(tmp_path, "a"))) as process:
         pass
     assert process.wait(0).status == 0
     assert (tmp_path / "a").read_text() == "tidy\n"
 
 
-def test_a_program_that_ended_well_leaves_its_shell_to_the_next(here: LocalTransport) -> None:
+def test_a_program_that_ended_well_leaves_its_shell_to_the_next(local: LocalTransport) -> None:
     programs = RunningPrograms()
     parents = []
     for script in ("echo $PPID", "echo $PPID", "echo $PPID; exit 1", "echo $PPID"):
-        with programs.start(here, ["sh", "-c", script]) as process:
+        with programs.start(local, ["sh", "-c", script]) as process:
             parents.append(process.read_line(60))
             process.wait(60)
     assert parents[0] == parents[1] == parents[2] != parents[3]
     programs.end_all()
 
 
-def test_programs_side_by_side_have_a_shell_each(here: LocalTransport) -> None:
+def test_programs_side_by_side_have_a_shell_each(local: LocalTransport) -> None:
     programs = RunningPrograms()
     with (
-        programs.start(here, ["sh", "-c", "echo $PPID"]) as first,
-        programs.start(here, ["sh", "-c", "echo $PPID"]) as second,
+        programs.start(local, ["sh", "-c", "echo $PPID"]) as first,
+        programs.start(local, ["sh", "-c", "echo $PPID"]) as second,
     ):
         assert first.read_line(60) != second.read_line(60)
     programs.end_all()
 
 
 def test_a_program_that_goes_on_is_ended_with_its_shell(
-    here: LocalTransport, tmp_path: Path
+    local: LocalTransport, tmp_path: Path
 ) -> None:
     programs = RunningPrograms()
-    with programs.start(here, tidying(tmp_path, "a")) as process:
+    with programs.start(local, tidying(tmp_path, "a")) as process:
         assert process.read_line(60) == "up"
     assert (tmp_path / "a").read_text() == "tidy\n"
 
 
-def test_ending_all_ends_shells_that_wait_for_a_program(here: LocalTransport) -> None:
+def test_ending_all_ends_shells_that_wait_for_a_program(local: LocalTransport) -> None:
     programs = RunningPrograms()
-    with programs.start(here, ["sh", "-c", "echo $PPID"]) as process:
+    with programs.start(local, ["sh", "-c", "echo $PPID"]) as process:
         number = int(process.read_line(60) or 0)
         process.wait(60)
     assert Path(f"/proc/{number}").exists()

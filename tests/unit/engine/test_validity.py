@@ -26,8 +26,8 @@ from railgauge.plan.system_log import Suspect
 NOTHING = HostActivity(None, None, None)
 
 
-def codes(found: list[Suspicion]) -> list[str]:
-    return [each.code for each in found]
+def codes(suspicions: list[Suspicion]) -> list[str]:
+    return [suspicion.code for suspicion in suspicions]
 
 
 def test_an_idle_machine_is_not_suspect() -> None:
@@ -35,8 +35,8 @@ def test_an_idle_machine_is_not_suspect() -> None:
 
 
 def test_a_suspicion_names_the_host_the_reason_and_how_long_it_was_watched() -> None:
-    (found,) = judge(log({"vm/pswpin": 3, "vm/pswpout": 4}), NOTHING, Suspect())
-    assert found == Suspicion("swapped", "gw1", "gw1: 7 pages were swapped in these 1 s")
+    (suspicion,) = judge(log({"vm/pswpin": 3, "vm/pswpout": 4}), NOTHING, Suspect())
+    assert suspicion == Suspicion("swapped", "gw1", "gw1: 7 pages were swapped in these 1 s")
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_each_reason_alone_makes_it_suspect(counts: dict[str, int], code: str) -
     ],
 )
 def test_a_plan_may_allow_more(counts: dict[str, int], limits: dict[str, object]) -> None:
-    found = judge(log(counts), HostActivity(0.02, "eth0", 1e6), Suspect.model_validate(limits))
-    assert found == []
+    suspicions = judge(log(counts), HostActivity(0.02, "eth0", 1e6), Suspect.model_validate(limits))
+    assert suspicions == []
 
 
 @pytest.mark.parametrize("counts", [{"protocol/Udp/RcvbufErrors": 17}, {"softnet/1/dropped": 17}])
@@ -85,8 +85,8 @@ def test_drops_are_the_result_of_a_test_that_measures_losses_unless_the_plan_say
 ) -> None:
     part = HostActivity(0.02, "eth0", 1e6, measures_loss=True)
     assert judge(log(counts), part, Suspect()) == []
-    (found,) = judge(log(counts), part, Suspect.model_validate({"receive_drops": "on"}))
-    assert found.message.startswith("gw1: at least 17 packets were dropped")
+    (suspicion,) = judge(log(counts), part, Suspect.model_validate({"receive_drops": "on"}))
+    assert suspicion.message.startswith("gw1: at least 17 packets were dropped")
 
 
 @pytest.mark.parametrize(
@@ -130,13 +130,13 @@ def test_the_most_that_a_stream_can_be_covers_small_segments_and_acknowledgement
 
 def test_what_was_omitted_was_on_the_wire_too() -> None:
     metrics = {"sent_messages": 10.0, "sent_bytes": 1_448_000.0, "sent_segments": 1000.0}
-    both = metrics | {"omitted_sent_bytes": 1_448_000.0, "omitted_sent_segments": 1000.0}
-    once, twice = (most_bytes(values, 1448, packets=False) for values in (metrics, both))
+    totals = metrics | {"omitted_sent_bytes": 1_448_000.0, "omitted_sent_segments": 1000.0}
+    once, twice = (most_bytes(values, 1448, packets=False) for values in (metrics, totals))
     assert once is not None
     assert twice == 2 * once
     packets = {"sent_packets": 10.0, "sent_bytes": 1000.0}
-    both = packets | {"omitted_sent_packets": 10.0, "omitted_sent_bytes": 1000.0}
-    once, twice = (most_bytes(values, 0, packets=True) for values in (packets, both))
+    totals = packets | {"omitted_sent_packets": 10.0, "omitted_sent_bytes": 1000.0}
+    once, twice = (most_bytes(values, 0, packets=True) for values in (packets, totals))
     assert once is not None
     assert twice == 2 * once
 
@@ -154,8 +154,8 @@ def test_small_writes_are_segments_of_their_own() -> None:
     most = most_bytes(metrics, 1448, packets=False, write=100)
     assert most is not None
     assert wire <= most
-    both = {f"reverse_{name}": value for name, value in metrics.items()}
-    assert most_bytes(metrics | both, 1448, packets=False, write=100) == 2 * most
+    reverse = {f"reverse_{name}": value for name, value in metrics.items()}
+    assert most_bytes(metrics | reverse, 1448, packets=False, write=100) == 2 * most
 
 
 def test_segments_that_were_counted_need_no_guess() -> None:
@@ -175,18 +175,18 @@ SOAK = (SoakLoad(0, 0.5, 0.4, 1 / 6), SoakLoad(1, 0.1, 0.1, 0.0))
 
 def test_loads_are_derived_for_each_side_that_has_a_log() -> None:
     busy = log({"cpu/all/user": 50, "cpu/all/idle": 149})
-    found = derive({"received_bytes": 2e9}, {"client": log(), "server": busy})
-    assert found == {"client_cpu_load": pytest.approx(3 / 200), "server_cpu_load": 0.255}
+    loads = derive({"received_bytes": 2e9}, {"client": log(), "server": busy})
+    assert loads == {"client_cpu_load": pytest.approx(3 / 200), "server_cpu_load": 0.255}
     assert derive({}, {"server": busy}) == {"server_cpu_load": 0.255}
 
 
 def test_soakers_give_the_load_and_what_a_gigabyte_cost() -> None:
-    found = derive(
+    metrics = derive(
         {"received_bytes": 1e9, "reverse_received_bytes": 1e9},
         {"client": log({"cpu/all/nice": 150}, elapsed=4.0, soak=SOAK)},
     )
-    assert found["client_cpu_load_soak"] == pytest.approx(0.3)
-    assert found["client_cpu_per_gigabyte"] == pytest.approx(0.6 * 4.0 / 2)
+    assert metrics["client_cpu_load_soak"] == pytest.approx(0.3)
+    assert metrics["client_cpu_per_gigabyte"] == pytest.approx(0.6 * 4.0 / 2)
 
 
 def test_the_kernels_load_leaves_the_soakers_out() -> None:
@@ -217,15 +217,15 @@ def test_a_log_without_ticks_has_no_load() -> None:
     assert judge(empty, NOTHING, Suspect()) == []
 
 
-def _asked(rate: float, sent: int, elapsed: float, **parameters: float) -> list[Suspicion]:
+def _suspicions(rate: float, sent: int, elapsed: float, **parameters: float) -> list[Suspicion]:
     """Return what is said of a sender of `sent` datagrams of 1,000 bytes in `elapsed` s."""
     metrics = {"sent_packets": float(sent), "local_throughput": sent * 8000 / elapsed}
     return list(under_rate({"rate": rate, **parameters}, metrics, ("a", "b"), 0.01))
 
 
 def test_a_sender_that_falls_short_of_its_rate_says_how_far_and_what_to_do() -> None:
-    (found,) = _asked(40e9, 350_000, 1.0)
-    assert found == Suspicion(
+    (suspicion,) = _suspicions(40e9, 350_000, 1.0)
+    assert suspicion == Suspicion(
         "under-rate",
         "a",
         "a: sent 2.8Gbit/s of the 40Gbit/s that were asked for: ask for less, or send larger "
@@ -236,16 +236,16 @@ def test_a_sender_that_falls_short_of_its_rate_says_how_far_and_what_to_do() -> 
 def test_a_stream_that_falls_short_of_its_rate_is_allowed_no_call() -> None:
     metrics = {"sent_bytes": 1e7, "local_throughput": 9.899e7}
     back = {"reverse_sent_bytes": 1e7, "reverse_local_throughput": 9.901e7}
-    (found,) = under_rate({"rate": 1e8, "threads": 8}, metrics | back, ("a", "b"), 0.01)
-    assert (found.code, found.host) == ("under-rate", "a")
-    assert found.message.endswith("ask for less, or use more threads, or larger socket buffers")
+    (suspicion,) = under_rate({"rate": 1e8, "threads": 8}, metrics | back, ("a", "b"), 0.01)
+    assert (suspicion.code, suspicion.host) == ("under-rate", "a")
+    assert suspicion.message.endswith("ask for less, or use more threads, or larger socket buffers")
 
 
 def test_each_direction_has_a_sender_of_its_own() -> None:
     metrics = {"sent_packets": 1e4, "local_throughput": 8e7}
     slow = {"reverse_sent_packets": 5e3, "reverse_local_throughput": 4e7}
-    found = under_rate({"rate": 8e7}, metrics | slow, ("a", "b"), 0.01)
-    assert [each.host for each in found] == ["b"]
+    suspicions = under_rate({"rate": 8e7}, metrics | slow, ("a", "b"), 0.01)
+    assert [suspicion.host for suspicion in suspicions] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -264,11 +264,11 @@ def test_each_direction_has_a_sender_of_its_own() -> None:
 def test_the_last_call_of_each_thread_may_have_been_due_as_time_was_up(
     sent: int, parameters: dict[str, float], suspect: bool
 ) -> None:
-    assert bool(_asked(8e7, sent, 1.0, **parameters)) == suspect
+    assert bool(_suspicions(8e7, sent, 1.0, **parameters)) == suspect
 
 
 def test_without_a_rate_or_a_limit_no_pace_is_judged() -> None:
-    assert _asked(0, 10, 1.0) == []
+    assert _suspicions(0, 10, 1.0) == []
     metrics = {"sent_packets": 1.0, "local_throughput": 1.0}
     assert list(under_rate({"rate": 1e9}, metrics, ("a", None), None)) == []
 
@@ -278,8 +278,8 @@ def _received(parameters: dict[str, float], **metrics: float) -> list[Suspicion]
 
 
 def test_a_receiver_that_timed_too_little_says_how_much_and_what_to_do() -> None:
-    (found,) = _received({}, received_bytes=1e6, untimed_bytes=2.5e5)
-    assert found == Suspicion(
+    (suspicion,) = _received({}, received_bytes=1e6, untimed_bytes=2.5e5)
+    assert suspicion == Suspicion(
         "untimed",
         "b",
         "b: 25.0% of what it received lay there when it got its CPU late, so that its rate is of "
@@ -289,8 +289,8 @@ def test_a_receiver_that_timed_too_little_says_how_much_and_what_to_do() -> None
 
 def test_each_direction_has_a_receiver_of_its_own() -> None:
     back = {"reverse_received_bytes": 1e6, "reverse_untimed_bytes": 2.5e5}
-    (found,) = _received({}, received_bytes=1e6, untimed_bytes=1e5, **back)
-    assert found.host == "a"
+    (suspicion,) = _received({}, received_bytes=1e6, untimed_bytes=1e5, **back)
+    assert suspicion.host == "a"
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,9 @@ def test_a_figure_that_contradicts_others_is_refused_with_both_sides(
     assert caught.value.code == "inconsistent"
 
 
-@pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda each: f"{each.left} {each.right}")
+@pytest.mark.parametrize(
+    "agreement", AGREEMENTS, ids=lambda agreement: f"{agreement.left} {agreement.right}"
+)
 def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreement) -> None:
     words = {*agreement.left.split(), *agreement.right.split()}
     names = words - {"8", "*", "+", "threads", "datagram", "first_read"}
@@ -406,7 +408,7 @@ def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreemen
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said", "at_first", "agree"),
+    ("parameters", "extra_metrics", "at_first", "agree"),
     [
         ({"datagram": 1000, "threads": 8}, {"untimed_bytes": 1000.0}, 1000, True),
         ({"datagram": 1000, "threads": 8}, {"untimed_bytes": 1000.0}, 8000, False),
@@ -417,10 +419,10 @@ def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreemen
     ],
 )
 def test_time_begins_with_what_arrives_first(
-    parameters: dict[str, object], said: dict[str, float], at_first: int, agree: bool
+    parameters: dict[str, object], extra_metrics: dict[str, float], at_first: int, agree: bool
 ) -> None:
     received = 10 * at_first
-    metrics = said | {
+    metrics = extra_metrics | {
         "throughput": 8.0 * (received - at_first),
         "received_bytes": float(received),
         "server_elapsed": 1.0,

@@ -18,25 +18,25 @@ from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport, Pro
 
 
 def record(*lines: str, ends: int = 1) -> WatchRecord:
-    found = WatchRecord("gw1")
-    found.expect(7, ends)
+    watch_record = WatchRecord("gw1")
+    watch_record.expect(7, ends)
     for line in lines:
-        found.take(parse(line))
-    return found
+        watch_record.take(parse(line))
+    return watch_record
 
 
 BASE = (ready(), counters(), sample(0.0, 0, 1000, 1, 5000, 2, 1 << 30, 3, 10))
 
 
 def test_a_log_is_what_was_counted_between_the_marks() -> None:
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin", 0, 5),
         sample(1.5, 0, 20, 3, 100),
         mark(2.25, "end", 0, 3, 1, 40, 2, -4096, 3, 1),
         sample(3.0, 0, 500),
     )
-    log = found.logs[7, 1]
+    log = watch_record.logs[7, 1]
     assert log.counts == {
         "cpu/all/user": 23,
         "cpu/all/idle": 40,
@@ -48,21 +48,23 @@ def test_a_log_is_what_was_counted_between_the_marks() -> None:
 
 
 def test_replications_that_follow_each_other_share_nothing() -> None:
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin"),
         mark(2.0, "end", 3, 100),
         mark(2.1, "begin", 3, 7, replication=2),
         mark(3.0, "end", 3, 200, replication=2),
     )
-    assert [found.logs[7, number].counts["interface/eth0/rx_packets"] for number in (1, 2)] == [
+    assert [
+        watch_record.logs[7, number].counts["interface/eth0/rx_packets"] for number in (1, 2)
+    ] == [
         100,
         200,
     ]
 
 
 def test_with_two_ends_on_one_machine_a_log_lasts_from_the_first_mark_to_the_last() -> None:
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin"),
         mark(1.1, "begin", 3, 1),
@@ -70,38 +72,38 @@ def test_with_two_ends_on_one_machine_a_log_lasts_from_the_first_mark_to_the_las
         mark(2.1, "end", 3, 100),
         ends=2,
     )
-    assert found.logs[7, 1].counts["interface/eth0/rx_packets"] == 111
-    assert found.logs[7, 1].elapsed == pytest.approx(1.1)
+    assert watch_record.logs[7, 1].counts["interface/eth0/rx_packets"] == 111
+    assert watch_record.logs[7, 1].elapsed == pytest.approx(1.1)
 
 
 def test_a_replication_without_an_end_has_no_log_and_is_forgotten() -> None:
-    found = record(*BASE, mark(1.0, "begin"))
-    assert found.logs == {}
-    found.forget(7)
-    found.take(parse(mark(2.0, "end")))
-    assert found.logs == {}
+    watch_record = record(*BASE, mark(1.0, "begin"))
+    assert watch_record.logs == {}
+    watch_record.forget(7)
+    watch_record.take(parse(mark(2.0, "end")))
+    assert watch_record.logs == {}
 
 
 def test_marks_of_an_unknown_launch_are_ignored() -> None:
-    found = record(*BASE, mark(1.0, "begin", launch=6), mark(2.0, "end", launch=6))
-    assert found.logs == {}
+    watch_record = record(*BASE, mark(1.0, "begin", launch=6), mark(2.0, "end", launch=6))
+    assert watch_record.logs == {}
 
 
 def test_a_counter_that_was_reset_or_began_meanwhile_is_left_out() -> None:
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin"),
         counters(["interface/tap0/rx_packets"], first=len(NAMES), gauges=()),
         mark(2.0, "end", 3, -10, 5, 1234),
     )
-    assert found.logs[7, 1].counts == {}
+    assert watch_record.logs[7, 1].counts == {}
 
 
 def test_a_counter_that_was_reset_and_then_passed_its_old_value_is_left_out() -> None:
-    found = record(
+    watch_record = record(
         *BASE, mark(1.0, "begin"), sample(1.5, 3, -10, 0, 1), mark(2.0, "end", 3, 5000, 0, 1)
     )
-    assert found.logs[7, 1].counts == {"cpu/all/user": 2}
+    assert watch_record.logs[7, 1].counts == {"cpu/all/user": 2}
 
 
 def test_a_counter_that_is_gone_is_left_out_and_a_new_one_of_its_name_counts() -> None:
@@ -119,19 +121,19 @@ def test_an_interrupts_devices_are_told_with_what_it_counted() -> None:
     labels = json.dumps(
         {"event": "labels", "labels": {"interrupt/24": "eth0-rx", "interrupt/25": "ahci"}}
     )
-    found = record(*BASE, labels, mark(1.0, "begin"), mark(2.0, "end", 4, 3))
-    assert found.logs[7, 1].labels == {"interrupt/24": "eth0-rx"}
+    watch_record = record(*BASE, labels, mark(1.0, "begin"), mark(2.0, "end", 4, 3))
+    assert watch_record.logs[7, 1].labels == {"interrupt/24": "eth0-rx"}
 
 
 def test_a_series_begins_with_nothing_counted_and_ends_with_all_of_it() -> None:
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin"),
         sample(1.5, 3, 10, 2, 5),
         sample(2.0, 3, 20),
         mark(2.5, "end", 0, 4),
     )
-    series = found.logs[7, 1].series
+    series = watch_record.logs[7, 1].series
     assert series is not None
     assert series.times == pytest.approx([0, 0.5, 1.0, 1.5])
     columns = {name: series.values[:, at].tolist() for at, name in enumerate(series.names)}
@@ -143,19 +145,19 @@ def test_a_series_begins_with_nothing_counted_and_ends_with_all_of_it() -> None:
 
 
 def test_without_a_sample_in_between_there_is_no_series() -> None:
-    found = record(*BASE, mark(1.0, "begin"), mark(2.0, "end", 0, 1))
-    assert found.logs[7, 1].series is None
+    watch_record = record(*BASE, mark(1.0, "begin"), mark(2.0, "end", 0, 1))
+    assert watch_record.logs[7, 1].series is None
 
 
 @given(length=st.integers(3990, 9000), seed=st.integers(0, 99))
 @settings(max_examples=20)
 def test_a_long_series_gets_coarser_and_loses_nothing(length: int, seed: int) -> None:
     steps = np.random.default_rng(seed).integers(0, 1000, length).tolist()
-    found = record(*BASE, mark(1.0, "begin"))
+    watch_record = record(*BASE, mark(1.0, "begin"))
     for at, step in enumerate(steps):
-        found.take(parse(sample(1.1 + at, 3, step)))
-    found.take(parse(mark(2.0 + len(steps), "end", 0, 1)))
-    log = found.logs[7, 1]
+        watch_record.take(parse(sample(1.1 + at, 3, step)))
+    watch_record.take(parse(mark(2.0 + len(steps), "end", 0, 1)))
+    log = watch_record.logs[7, 1]
     assert log.series is not None
     assert len(log.series.times) <= 4002
     assert np.all(np.diff(log.series.times) > 0)
@@ -165,9 +167,9 @@ def test_a_long_series_gets_coarser_and_loses_nothing(length: int, seed: int) ->
 
 
 def test_an_idle_stretch_is_what_was_counted_between_our_own_marks() -> None:
-    found = record(*BASE, own_mark(1.0, "idle", 0, 5), own_mark(1.5, "before", 0, 2))
-    assert found.own["before"].counts == {"cpu/all/user": 2}
-    assert found.own["before"].phase == "before"
+    watch_record = record(*BASE, own_mark(1.0, "idle", 0, 5), own_mark(1.5, "before", 0, 2))
+    assert watch_record.own["before"].counts == {"cpu/all/user": 2}
+    assert watch_record.own["before"].phase == "before"
 
 
 @pytest.mark.parametrize(
@@ -206,8 +208,10 @@ def watcher(*lines: str | object) -> Watcher:
     def play(argv: object) -> Program:
         for line in lines:
             _ = yield line  # type: ignore[misc]
-        while (told := (yield LINE)) is not None:
-            yield own_mark(5.0 if told == "mark idle" else 5.5, told.removeprefix("mark "), 0, 3)
+        while (command := (yield LINE)) is not None:
+            yield own_mark(
+                5.0 if command == "mark idle" else 5.5, command.removeprefix("mark "), 0, 3
+            )
         return 0
 
     return Watcher(FakeTransport("gw1", {"rail-watch": play}), "/engines", "name", 0.5)
@@ -232,22 +236,24 @@ def test_a_watcher_is_started_with_its_name_and_interval() -> None:
 
 def test_a_watcher_gives_each_log_once() -> None:
     # The script goes on to the marks once it is told something.
-    found = watcher(ready(), counters(), LINE, mark(1.0, "begin"), mark(2.0, "end", 0, 9), LOSS)
-    found.expect(7, 1)
-    found.mark_idle()
-    log = found.log(7, 1)
+    host_watcher = watcher(
+        ready(), counters(), LINE, mark(1.0, "begin"), mark(2.0, "end", 0, 9), LOSS
+    )
+    host_watcher.expect(7, 1)
+    host_watcher.mark_idle()
+    log = host_watcher.log(7, 1)
     assert log is not None
     assert log.counts == {"cpu/all/user": 9}
-    assert found.log(7, 1) is None
-    found.close()
+    assert host_watcher.log(7, 1) is None
+    host_watcher.close()
 
 
 def test_idle_stretches_are_marked_on_every_machine() -> None:
     watchers = [watcher(ready(), counters()) for _ in range(2)]
     logs = idle(watchers, "before", 0.0)
     assert [(log.phase, log.counts) for log in logs] == [("before", {"cpu/all/user": 3})] * 2
-    for each in watchers:
-        each.close()
+    for host_watcher in watchers:
+        host_watcher.close()
 
 
 def test_a_watcher_that_cannot_watch_says_why_and_what_to_do() -> None:
@@ -262,30 +268,30 @@ def test_a_watcher_that_cannot_watch_says_why_and_what_to_do() -> None:
 
 @pytest.mark.parametrize("last", [LOSS, "nonsense"])
 def test_a_watcher_that_is_lost_gives_no_logs_and_does_not_wait(last: object) -> None:
-    found = watcher(ready(), counters(), last)
-    found.expect(7, 1)
-    assert found.log(7, 1) is None
-    assert found.failure
-    assert idle([found], "before", 0.0) == []
-    found.close()
+    host_watcher = watcher(ready(), counters(), last)
+    host_watcher.expect(7, 1)
+    assert host_watcher.log(7, 1) is None
+    assert host_watcher.failure
+    assert idle([host_watcher], "before", 0.0) == []
+    host_watcher.close()
 
 
 def test_a_watcher_that_hangs_is_ended() -> None:
-    found = watcher(ready(), NEVER)
-    found.close()
-    assert found.failure
+    host_watcher = watcher(ready(), NEVER)
+    host_watcher.close()
+    assert host_watcher.failure
 
 
 def test_an_absurd_figure_of_one_driver_costs_no_other_counter() -> None:
     largest = 2**63 - 1
-    found = record(
+    watch_record = record(
         *BASE,
         mark(1.0, "begin"),
         sample(1.1, 2, largest, 3, 5),
         sample(1.2, 2, largest, 3, 5),
         mark(1.3, "end", 2, -largest, 3, 5),
     )
-    log = found.logs[7, 1]
+    log = watch_record.logs[7, 1]
     assert log.counts["interface/eth0/rx_packets"] == 15
     assert log.series is not None
     at = log.series.names.index("interface/eth0/rx_packets")
@@ -293,8 +299,8 @@ def test_an_absurd_figure_of_one_driver_costs_no_other_counter() -> None:
 
 
 def test_a_counter_that_was_reset_while_the_machine_was_idle_is_left_out() -> None:
-    found = record(*BASE, own_mark(1.0, "idle"), sample(1.1, 3, -4000, 4, 2))
-    found.take(parse(own_mark(1.5, "before", 3, 9000)))
-    counts = found.own["before"].counts
+    watch_record = record(*BASE, own_mark(1.0, "idle"), sample(1.1, 3, -4000, 4, 2))
+    watch_record.take(parse(own_mark(1.5, "before", 3, 9000)))
+    counts = watch_record.own["before"].counts
     assert "interface/eth0/rx_packets" not in counts
     assert counts["interrupt/24/0"] == 2

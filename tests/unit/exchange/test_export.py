@@ -112,10 +112,10 @@ def test_a_file_holds_every_row_of_the_view_as_it_is(
     filled: str, form: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    told = call("export", form, "--db", filled, "--out", out)
+    result = call("export", form, "--db", filled, "--out", out)
     rows = READERS[form](out)
     assert _plain_parameters(rows) == _plain_parameters(view(filled))
-    assert told.output == f"{out}: {len(rows)} rows of 2 runs\n"
+    assert result.output == f"{out}: {len(rows)} rows of 2 runs\n"
     piped = call("export", form, "--db", filled, "--out", "-")
     assert piped.stdout_bytes == out.read_bytes()
     assert piped.stderr == f"-: {len(rows)} rows of 2 runs\n"
@@ -247,16 +247,16 @@ def test_a_disk_without_room_is_told_and_leaves_nothing(form: str, tmp_path: Pat
     out = tmp_path / "out"
     command = [sys.executable, "-m", "railgauge", "export", form, "--db", "a.db", "--out", out]
     # No file may grow beyond that: the kernel's own way to say that there's no room.
-    done = subprocess.run(
+    completed = subprocess.run(
         command,
         cwd=tmp_path,
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, 65_536)),
     )
-    assert done.returncode == 3, done.stderr
-    assert "out can't be written: File too large: make room" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert completed.returncode == 3, completed.stderr
+    assert "out can't be written: File too large: make room" in completed.stderr
+    assert "Traceback" not in completed.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
 
 
@@ -278,9 +278,9 @@ def test_ctrl_c_leaves_nothing(form: str, tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert "Traceback" not in said
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
 
 
@@ -289,9 +289,9 @@ def test_without_pyarrow_the_message_names_what_to_install(tmp_path: Path) -> No
         fill_export(store)
     body = "import sys; sys.modules['pyarrow'] = None; from railgauge.cli import main; main()"
     command = [sys.executable, "-c", body, "export", "parquet", "--db", "a.db", "--out", "out"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert "pip install 'railgauge[parquet]'" in done.stderr
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert completed.returncode == 2
+    assert "pip install 'railgauge[parquet]'" in completed.stderr
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.db"]
 
 
@@ -325,8 +325,8 @@ def test_series_are_exported_interval_by_interval(where: str, tmp_path: Path, fo
         store_series(store, tcp_series())
         store_series(store, udp_series(), "udp")
     path = tmp_path / "series"
-    done = call("export", form, "--view=series", "--out", path, "--db", where)
-    assert (done.exception, done.stdout) == (None, f"{path}: 29 rows of 2 runs\n")
+    exported = call("export", form, "--view=series", "--out", path, "--db", where)
+    assert (exported.exception, exported.stdout) == (None, f"{path}: 29 rows of 2 runs\n")
     if form == "parquet":
         rows = parquet.read_table(path).to_pylist()
     elif form == "json":
@@ -348,7 +348,7 @@ def test_series_are_exported_interval_by_interval(where: str, tmp_path: Path, fo
     ]
     assert column(1, "congestion_window", "value")[1:] == [(28_960,), (7_240,), (7_240,)]
     times = column(1, "received_bytes", "begin", "end")
-    assert [time for both in times for time in both] == pytest.approx(
+    assert [time for interval in times for time in interval] == pytest.approx(
         [0, 0.01, 0.01, 0.02, 0.02, 0.03, 0.03, 0.036]
     )
     assert column(1, "rtt", "value")[1] == pytest.approx((0.9e-3,))
@@ -359,8 +359,8 @@ def test_series_are_exported_interval_by_interval(where: str, tmp_path: Path, fo
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_what_was_granted_is_exported_by_its_own_view(filled: str, tmp_path: Path, form: str):
     path = tmp_path / "granted"
-    done = call("export", form, "--view=granted_setting", "--out", path, "--db", filled)
-    assert done.exception is None
+    exported = call("export", form, "--view=granted_setting", "--out", path, "--db", filled)
+    assert exported.exception is None
     with Store.open(filled, create=False) as store, store.reading() as connection:
         result = connection.exec_driver_sql("SELECT * FROM granted_setting")
         columns, rows = tuple(result.keys()), [tuple(row) for row in result]

@@ -59,16 +59,16 @@ def _exported(database: str, file: Path) -> list[str]:
 
 def _fill(store: Store) -> None:
     """Store two runs with every status, a replication that is missing, and hostile names."""
-    both = [case(512, folder="=1+1 \r\n'x"), case(link="@x→y", text="'")]
+    cases = [case(512, folder="=1+1 \r\n'x"), case(link="@x→y", text="'")]
     for _ in range(2):
-        run = store.begin_run(replace(RUN, plan="=plan"), planned(*both, test=" t,\n"), METRICS)
-        for each in both:
+        run = store.begin_run(replace(RUN, plan="=plan"), planned(*cases, test=" t,\n"), METRICS)
+        for stored_case in cases:
             launch = replace(LAUNCH)
-            store.add(run, " t,\n", each.key, measured(1, 0.1 + 0.2), launch)
-            store.add(run, " t,\n", each.key, measured(3, 5e-324), launch)
-            store.add(run, " t,\n", each.key, suspect(4), launch)
+            store.add(run, " t,\n", stored_case.key, measured(1, 0.1 + 0.2), launch)
+            store.add(run, " t,\n", stored_case.key, measured(3, 5e-324), launch)
+            store.add(run, " t,\n", stored_case.key, suspect(4), launch)
             lost = replace(measured(5), metrics={}, status="failed", error_code="timeout")
-            store.add(run, " t,\n", each.key, replace(lost, error_message="no"), launch)
+            store.add(run, " t,\n", stored_case.key, replace(lost, error_message="no"), launch)
         store.finish_run(run, "complete")
 
 
@@ -78,15 +78,15 @@ def test_what_was_exported_comes_back_and_is_exported_alike(where: str, tmp_path
         _fill(store)
     first, again = tmp_path / "first.csv", tmp_path / "again.csv"
     lines = _exported(original, first)
-    told = call("import", "csv", first, "--db", where)
-    assert told.output.splitlines() == [
+    result = call("import", "csv", first, "--db", where)
+    assert result.output.splitlines() == [
         "run 1: 12 values of 2 cases from 8 replications",
         "run 2: 12 values of 2 cases from 8 replications",
     ]
     assert _exported(where, again) == lines
     with Store.open(where, create=False) as store:
         assert {run.origin for run in store.runs()} == {"imported"}
-        better = {one.metric: one.better for one in store.series([1])}
+        better = {series.metric: series.better for series in store.series([1])}
         failure = store.failures(1)[0]
     assert better == {"throughput": "higher", "loss_rate": "lower"}
     assert failure.error_message == "the file that was imported does not say why"
@@ -100,7 +100,7 @@ def test_the_catalogue_says_what_the_metrics_of_a_file_are(where: str, tmp_path:
     file = write(tmp_path / "a.csv", ROW, *of_metrics)
     with Store.open(where) as store:
         import_exported(store, file, catalogue=CATALOGUE)
-        kinds = {one.metric: (one.better, one.kind) for one in store.series([1])}
+        kinds = {series.metric: (series.better, series.kind) for series in store.series([1])}
     assert kinds == {
         "throughput": ("higher", "rate"),
         "lost_packets": ("lower", "count"),
@@ -206,10 +206,10 @@ def test_what_is_no_export_is_refused(tmp_path: Path, content: bytes, message: s
 
 
 def test_a_groups_case_is_refused_as_its_members_are_not_told(tmp_path: Path) -> None:
-    one = pair("gw1", "hh1", ("gw1", "hh1", "kk1"))
+    group_case = pair("gw1", "hh1", ("gw1", "hh1", "kk1"))
     with Store.open(str(tmp_path / "a.db")) as store:
-        run = store.begin_run(RUN, planned(one), METRICS)
-        store.add(run, "stream", one.key, measured(1), Launch(1.0))
+        run = store.begin_run(RUN, planned(group_case), METRICS)
+        store.add(run, "stream", group_case.key, measured(1), Launch(1.0))
         store.finish_run(run, "complete")
         export(store, [], tmp_path / "a.csv", "csv")
         with pytest.raises(FileProblems, match="`railgauge db copy` copies it"):

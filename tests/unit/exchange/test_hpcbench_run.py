@@ -53,9 +53,9 @@ def test_every_sample_comes_out_of_the_database_as_it_went_in(store, tmp_path, c
 def test_every_screen_is_imported(store, catalogue):
     result = import_hpcbench(store, SCREENS, catalogue=catalogue)
     assert (result.files, result.cases, result.replications) == (10, 10, 50)
-    found = {one.test: one for one in store.series([result.run], ["rtt_mean"])}
-    assert found["latency_1k"].values[0] == 111.552e-6
-    assert found["latency_1k"].case.parameters == {"mode": "latency", "datagram": 1024}
+    series_by_test = {series.test: series for series in store.series([result.run], ["rtt_mean"])}
+    assert series_by_test["latency_1k"].values[0] == 111.552e-6
+    assert series_by_test["latency_1k"].case.parameters == {"mode": "latency", "datagram": 1024}
 
 
 def test_an_imported_case_has_the_parameters_that_its_file_tells(store, catalogue):
@@ -90,7 +90,10 @@ def test_a_system_log_becomes_what_the_kernel_counted(store, catalogue):
     output = SAMPLES / "system_log" / "output"
     result = import_hpcbench(store, [output], catalogue=catalogue)
     assert result.logs == 2
-    logs = {(one.replication, one.log.host): one.log for one in store.logs(result.run)}
+    logs = {
+        (stored_log.replication, stored_log.log.host): stored_log.log
+        for stored_log in store.logs(result.run)
+    }
     client = logs[1, "mk1"]
     assert (client.phase, client.elapsed) == ("replication", 5.0)
     assert client.counts["interface/eth0/tx_packets"] == 410864
@@ -101,9 +104,11 @@ def test_a_system_log_becomes_what_the_kernel_counted(store, catalogue):
     assert client.gauges["hpcbench/memory_used_percent"] == 99
     seconds = client.counts["cpu/0/system"] / client.ticks_per_second
     assert seconds == pytest.approx(0.190 * 5, abs=0.0005 * 5)
-    everything = sum(client.counts[f"cpu/all/{kind}"] for kind in ("user", "system", "idle"))
-    assert everything / client.ticks_per_second == pytest.approx(4 * 5.0, abs=1e-6)
-    phases = [(one.log.host, one.log.phase) for one in store.run_logs(result.run)]
+    ticks = sum(client.counts[f"cpu/all/{kind}"] for kind in ("user", "system", "idle"))
+    assert ticks / client.ticks_per_second == pytest.approx(4 * 5.0, abs=1e-6)
+    phases = [
+        (stored_log.log.host, stored_log.log.phase) for stored_log in store.run_logs(result.run)
+    ]
     assert sorted(phases) == [
         (host, phase) for host in ("mk1", "mk4") for phase in ("after", "before")
     ]
@@ -151,8 +156,8 @@ def test_a_log_is_read_with_its_output_only(store, catalogue):
     folder = SAMPLES / "system_log"
     with pytest.raises(FileProblems, match="name output, its output"):
         import_hpcbench(store, [folder / "output.c_log"], catalogue=catalogue)
-    everything = [folder / name for name in ("output", "output.c_log", "output.s_log")]
-    assert import_hpcbench(store, everything, catalogue=catalogue).files == 1
+    paths = [folder / name for name in ("output", "output.c_log", "output.s_log")]
+    assert import_hpcbench(store, paths, catalogue=catalogue).files == 1
 
 
 def test_parameters_that_no_engine_has_are_refused(store, tmp_path, catalogue):
@@ -261,8 +266,8 @@ def measured_run(store: Store) -> int:
                     2, begun, {}, status="failed", error_code="timeout", error_message="late"
                 )
             elif planned.test == "stream" and number == 3:
-                why = Suspicion("steal", "gw1", "the hypervisor took 3 % of the time")
-                outcome = replace(outcome, status="suspect", suspicions=(why,))
+                suspicion = Suspicion("steal", "gw1", "the hypervisor took 3 % of the time")
+                outcome = replace(outcome, status="suspect", suspicions=(suspicion,))
             store.add(run, planned.test, planned.case.key, outcome, launch)
     store.add_logs(run, [system_log(host, "after", MOMENT + 5000, 1) for host in ("gw1", "hh1")])
     store.add_facts(run, "gw1", CARDS)
@@ -326,26 +331,26 @@ def test_replications_that_a_rule_did_not_need_are_not_missing(store, tmp_path, 
 def test_skipped_cases_are_left_out_and_told_and_what_they_gave_before_is_there(
     store, tmp_path, catalogue
 ):
-    measured, gone, never, other = (udp_case(datagram=size) for size in (1460, 512, 64, 100))
-    why = "iperf3 isn't on gw1"
+    measured, partial, never, other = (udp_case(datagram=size) for size in (1460, 512, 64, 100))
+    reason = "iperf3 isn't on gw1"
     run = store.begin_run(
         RUN,
         [
             PlannedCase("stream", measured, 2),
-            PlannedCase("stream", gone, 3, skipped=why),
-            PlannedCase("stream", never, 3, skipped=why),
-            PlannedCase("stream", other, 3, skipped=why),
+            PlannedCase("stream", partial, 3, skipped=reason),
+            PlannedCase("stream", never, 3, skipped=reason),
+            PlannedCase("stream", other, 3, skipped=reason),
         ],
         {"udp": {name: MetricInfo("", "neither") for name in stream_metrics(1)}},
     )
-    for case in (measured, gone):
+    for case in (measured, partial):
         store.add(run, "stream", case.key, Outcome(1, MOMENT, stream_metrics(1)), Launch(MOMENT))
     result = export_hpcbench(store, run, tmp_path, catalogue=catalogue)
     assert sorted(file.parent.name for file in result.files) == [
         "stream_datagram=1460",
         "stream_datagram=512",
     ]
-    assert result.notes == (f"stream: 2 cases are left out, skipped in that run: {why}",)
+    assert result.notes == (f"stream: 2 cases are left out, skipped in that run: {reason}",)
     again = import_hpcbench(store, result.files, catalogue=catalogue).run
     # Of the one that is measured the second replication is missing, which these files call failed.
     assert sorted(store.replication_numbers(again).values(), key=len) == [{1}, {1, 2}]
@@ -421,11 +426,11 @@ def test_a_virtio_cards_interrupts_are_the_only_such_interfaces(store, tmp_path,
     )
     outcome = Outcome(1, MOMENT, stream_metrics(1), logs=(log,))
     store.add(run, "one", case.key, outcome, Launch(MOMENT))
-    for known, shown in (({}, ["-", "-"]), (facts, ["82506", "17"])):
-        store.add_facts(run, "gw1", known)
+    for host_facts, expected in (({}, ["-", "-"]), (facts, ["82506", "17"])):
+        store.add_facts(run, "gw1", host_facts)
         lines = exported(store, run, tmp_path / "out", catalogue)["one/output.c_log"].splitlines()
         at = next(number for number, line in enumerate(lines) if "<eth0> and" in line)
-        assert lines[at + 4].split()[-2:] == shown
+        assert lines[at + 4].split()[-2:] == expected
 
 
 def test_what_hpcbench_has_no_layout_for_is_told(store, tmp_path, catalogue):
@@ -489,17 +494,17 @@ def railgauge(*arguments: object, db: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_command_line_imports_and_exports(tmp_path):
     db = tmp_path / "railgauge.db"
-    done = railgauge("import", "hpcbench", *OUTPUTS, db=db)
-    assert done.stdout == "run 1: 49 replications of 18 cases from 7 outputs and 2 system logs\n"
-    done = railgauge("export", "hpcbench", 1, "--out", tmp_path / "out", db=db)
-    assert done.returncode == 0, done.stderr
-    assert str(tmp_path / "out/system_log/output.s_log") in done.stdout.splitlines()
-    shown = json.loads(railgauge("show", 1, "--json", db=db).stdout)
-    assert (shown["plan"], shown["origin"]) == ("hpcbench", "imported")
+    result = railgauge("import", "hpcbench", *OUTPUTS, db=db)
+    assert result.stdout == "run 1: 49 replications of 18 cases from 7 outputs and 2 system logs\n"
+    result = railgauge("export", "hpcbench", 1, "--out", tmp_path / "out", db=db)
+    assert result.returncode == 0, result.stderr
+    assert str(tmp_path / "out/system_log/output.s_log") in result.stdout.splitlines()
+    answer = json.loads(railgauge("show", 1, "--json", db=db).stdout)
+    assert (answer["plan"], answer["origin"]) == ("hpcbench", "imported")
 
 
 def test_the_command_line_tells_each_mistake(tmp_path):
     (tmp_path / "a.txt").write_text("# UDP communication test -- Tue Jul 13 23:02:45 2004\n")
-    done = railgauge("import", "hpcbench", tmp_path / "a.txt", db=tmp_path / "railgauge.db")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"{tmp_path}/a.txt:2:1: expected one of ")
+    completed = railgauge("import", "hpcbench", tmp_path / "a.txt", db=tmp_path / "railgauge.db")
+    assert completed.returncode == 2
+    assert completed.stderr.startswith(f"{tmp_path}/a.txt:2:1: expected one of ")

@@ -60,8 +60,8 @@ def test_an_output_says_what_was_measured_where_and_when():
 
 def test_the_line_of_averages_tells_the_extremes_more_exactly_than_the_rows():
     rows = read_output(SAMPLES / "stream.txt").rows
-    shown = [955.6103e6, 953.984917e6, 956.239700e6]
-    assert [rows[index]["throughput"] for index in (2, 5, 4)] == pytest.approx(shown, abs=50)
+    expected = [955.6103e6, 953.984917e6, 956.239700e6]
+    assert [rows[index]["throughput"] for index in (2, 5, 4)] == pytest.approx(expected, abs=50)
     assert rows[5]["throughput"] == pytest.approx(953.984917e6, abs=0.5)
     assert rows[4]["throughput"] == pytest.approx(956.239700e6, abs=0.5)
     mean = sum(row["throughput"] for row in rows) / len(rows)
@@ -118,33 +118,33 @@ def test_any_system_log_is_read_back_as_it_was_written(tmp_path, log):
     path = tmp_path / "output.c_log"
     text = log_text(log)
     path.write_text(text)
-    found = read_log(path)
-    assert log_text(found) == text
-    assert found.interfaces == log.interfaces
-    check_log(found, log)
+    parsed_log = read_log(path)
+    assert log_text(parsed_log) == text
+    assert parsed_log.interfaces == log.interfaces
+    check_log(parsed_log, log)
 
 
 def check_output(folder: Path, output: HpcbenchOutput) -> None:
     path = folder / "output"
     text = output_text(output)
     path.write_text(text)
-    found = read_output(path)
-    assert output_text(found) == text
-    assert found.settings == {
+    parsed_output = read_output(path)
+    assert output_text(parsed_output) == text
+    assert parsed_output.settings == {
         name: value
         for name, value in output.settings.items()
         if output.mode != "exponential" or name not in ("client_data", "server_data", "message")
     }
-    assert (found.client, found.server, found.moment) == (
+    assert (parsed_output.client, parsed_output.server, parsed_output.moment) == (
         output.client,
         output.server,
         output.moment,
     )
-    for theirs, ours in zip(found.rows, output.rows, strict=True):
-        for name, value in theirs.items():
-            if name in ours:
-                assert value == pytest.approx(ours[name], abs=allowed(name))
-        assert not theirs.keys() - ours.keys() - {"lost_packets"}
+    for parsed_row, row in zip(parsed_output.rows, output.rows, strict=True):
+        for name, value in parsed_row.items():
+            if name in row:
+                assert value == pytest.approx(row[name], abs=allowed(name))
+        assert not parsed_row.keys() - row.keys() - {"lost_packets"}
 
 
 def allowed(name: str) -> float:
@@ -154,21 +154,25 @@ def allowed(name: str) -> float:
     return 1.01e-9 if name == "rtt_mean" else 0.0051
 
 
-def check_log(found: LogFile, log: LogFile) -> None:
-    for theirs, ours in zip(found.rows, log.rows, strict=True):
-        if ours is None:
-            assert theirs is None
+def check_log(parsed_log: LogFile, log: LogFile) -> None:
+    for parsed_row, row in zip(parsed_log.rows, log.rows, strict=True):
+        if row is None:
+            assert parsed_row is None
             continue
-        assert theirs is not None
-        assert theirs.interfaces == ours.interfaces
-        for one, other in zip(
-            (*theirs.cpus, theirs.all_cpus), (*ours.cpus, ours.all_cpus), strict=True
+        assert parsed_row is not None
+        assert parsed_row.interfaces == row.interfaces
+        for parsed_cpu, cpu in zip(
+            (*parsed_row.cpus, parsed_row.all_cpus), (*row.cpus, row.all_cpus), strict=True
         ):
-            assert (one is None) == (other is None)
-            if one is not None and other is not None:
-                assert one.user + one.system + one.idle == pytest.approx(100, abs=1e-6)
-                shares = (other.user, other.system, other.idle)
-                assert (one.user, one.system, one.idle) == pytest.approx(shares, abs=0.101)
+            assert (parsed_cpu is None) == (cpu is None)
+            if parsed_cpu is not None and cpu is not None:
+                assert parsed_cpu.user + parsed_cpu.system + parsed_cpu.idle == pytest.approx(
+                    100, abs=1e-6
+                )
+                shares = (cpu.user, cpu.system, cpu.idle)
+                assert (parsed_cpu.user, parsed_cpu.system, parsed_cpu.idle) == pytest.approx(
+                    shares, abs=0.101
+                )
 
 
 @named((*OUTPUTS, *LOGS, *SCREENS))
@@ -239,10 +243,10 @@ def test_a_mistake_is_told_with_its_line_and_what_was_expected(
 
 
 def test_two_outputs_in_one_file_are_refused(tmp_path):
-    both = tmp_path / "both.txt"
-    both.write_text(STREAM.read_text() + STREAM.read_text())
+    path = tmp_path / "both.txt"
+    path.write_text(STREAM.read_text() + STREAM.read_text())
     with pytest.raises(FileProblems, match="a file of its own"):
-        read_output(both)
+        read_output(path)
 
 
 def test_a_screen_without_its_command_is_refused(tmp_path):

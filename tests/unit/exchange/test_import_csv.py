@@ -51,13 +51,13 @@ class Importer:
             self(content, mapping)
         assert self.store.runs() == []
         return [
-            f"{each.line}:{each.column}: {each.message}"
-            for each in caught.value.problems
-            if each.file == str(self.path)
+            f"{problem.line}:{problem.column}: {problem.message}"
+            for problem in caught.value.problems
+            if problem.file == str(self.path)
         ]
 
     def values(self, run: int, metric: str = "throughput") -> list[list[float]]:
-        return [each.values.tolist() for each in self.store.series([run], [metric])]
+        return [series.values.tolist() for series in self.store.series([run], [metric])]
 
 
 @pytest.fixture
@@ -88,26 +88,28 @@ def test_the_papers_tables_come_back_digit_for_digit(
     )
     (result,) = import_csv(store, FIXTURES / name, mapping, catalogue=catalogue)
     with (FIXTURES / name).open(newline="") as file:
-        wanted = {
+        rows = {
             (int(row[f"{size}_bytes"]), row["link"], int(row["sockbuf_bytes"])): row
             for row in csv.DictReader(file)
         }
-    found = {}
+    throughputs = {}
     for series in store.series([result.run]):
         parameters = series.case.parameters
         assert set(parameters) == {"mode", size, "sockbuf"}
         assert (series.test, series.unit, series.planned) == ("table", "bit/s", 1)
         (value,) = series.values
-        found[parameters[size], series.case.link, parameters["sockbuf"]] = f"{value / 1e6:.2f}"
-    assert found == {
+        throughputs[parameters[size], series.case.link, parameters["sockbuf"]] = (
+            f"{value / 1e6:.2f}"
+        )
+    assert throughputs == {
         key: row["throughput_mbps"]
-        for key, row in wanted.items()
+        for key, row in rows.items()
         if row["throughput_mbps"] not in ("", "---")
     }
-    assert len(found) == cells
-    assert result.rows == len(wanted)
+    assert len(throughputs) == cells
+    assert result.rows == len(rows)
     assert (result.replications, result.values) == (cells, cells)
-    assert result.blanks == len(wanted) - cells
+    assert result.blanks == len(rows) - cells
 
 
 def test_an_import_is_a_run_of_its_own(importer: Importer, store: Store) -> None:
@@ -118,7 +120,7 @@ def test_an_import_is_a_run_of_its_own(importer: Importer, store: Store) -> None
     case = stored.cases[0].case
     assert (case.link, case.client, case.server) == ("gw→hh", "gw→hh", None)
     assert case.parameters == {"mode": "stream", "datagram": 1024}
-    assert [each.replications for each in stored.cases] == [2, 1]
+    assert [planned_case.replications for planned_case in stored.cases] == [2, 1]
     assert importer.values(result.run) == [[1e6, 2e6], [3e6]]
 
 
@@ -159,7 +161,7 @@ def test_quotes_byte_order_marks_and_line_ends_are_read(importer: Importer, stor
     content = '\ufeffbytes,"link","mb""ps"\r\n\r\n 1024 ,"a, ""b""", 1.5e2 \r64,c,+2'
     mapping = replace(MAPPING, metrics=[Binding("throughput", 'mb"ps:Mbit/s')])
     run = importer(content, mapping).run
-    assert [each.case.link for each in store.run(run).cases] == ['a, "b"', "c"]
+    assert [planned_case.case.link for planned_case in store.run(run).cases] == ['a, "b"', "c"]
     assert importer.values(run) == [[1.5e8], [2e6]]
 
 
@@ -175,13 +177,13 @@ def test_values_may_carry_their_own_units(importer: Importer, store: Store) -> N
 def test_two_decimals_in_are_the_same_two_decimals_out(importer: Importer) -> None:
     dice = Random(1)
     numbers = [f"{dice.randrange(10 ** dice.randint(1, 7))}.{n % 100:02}" for n in range(5000)]
-    run = importer("bytes,link,mbps\n" + "".join(f"1024,a,{each}\n" for each in numbers)).run
+    run = importer("bytes,link,mbps\n" + "".join(f"1024,a,{number}\n" for number in numbers)).run
     (values,) = importer.values(run)
     assert [f"{value / 1e6:.2f}" for value in values] == numbers
 
 
 @pytest.mark.parametrize(
-    ("content", "wanted"),
+    ("content", "expected"),
     [
         ("", "1:1: the file is empty: it has no header"),
         ("\n\n", "1:1: the file is empty: it has no header"),
@@ -209,20 +211,20 @@ def test_two_decimals_in_are_the_same_two_decimals_out(importer: Importer) -> No
     ],
 )
 def test_a_mistake_is_told_at_its_line_and_column(
-    importer: Importer, content: str | bytes, wanted: str
+    importer: Importer, content: str | bytes, expected: str
 ) -> None:
     (problem,) = importer.problems(content)
-    assert problem.startswith(wanted)
+    assert problem.startswith(expected)
 
 
 def test_a_column_is_found_after_cells_of_several_lines(importer: Importer) -> None:
     content = 'bytes,"li\nnk",link,mbps\n1024,"x\r\ny",a,fast\n'
-    assert [each.split(" ")[0] for each in importer.problems(content)] == ["4:6:"]
+    assert [problem.split(" ")[0] for problem in importer.problems(content)] == ["4:6:"]
 
 
 def test_all_mistakes_are_told_at_once(importer: Importer) -> None:
     problems = importer.problems("bytes,link,mbps\nx,a,1\n1024,,y\n1024,a,z\n")
-    assert [each.split(" ")[0] for each in problems] == ["2:1:", "3:6:", "3:7:", "4:8:"]
+    assert [problem.split(" ")[0] for problem in problems] == ["2:1:", "3:6:", "3:7:", "4:8:"]
 
 
 def test_a_file_full_of_mistakes_tells_the_first_fifty(importer: Importer) -> None:
@@ -291,9 +293,9 @@ MEANS = replace(MAPPING, mean_of="10", stdev=[Binding("throughput", "sd:Mbit/s")
 
 def test_a_published_mean_says_of_how_many_it_is(importer: Importer) -> None:
     result = importer("bytes,link,mbps,sd\n64,a,10.5,0.25\n1460,a,20.5,\n9000,a,lost,\n", MEANS)
-    known, bare, lost = importer.store.series([result.run], ["throughput"])
-    assert known.values.tolist() == [10.5e6]
-    assert known.published == PublishedValue(10, 0.25e6)
+    with_deviation, bare, lost = importer.store.series([result.run], ["throughput"])
+    assert with_deviation.values.tolist() == [10.5e6]
+    assert with_deviation.published == PublishedValue(10, 0.25e6)
     assert bare.published == PublishedValue(10)
     assert lost.values.tolist() == []
     assert lost.published == PublishedValue(absence="lost")
@@ -304,7 +306,7 @@ def test_a_column_may_say_of_how_many(importer: Importer) -> None:
     mapping = replace(MAPPING, mean_of="n")
     result = importer("bytes,link,mbps,n\n64,a,1,3\n1460,a,2,---\n", mapping)
     series = importer.store.series([result.run], ["throughput"])
-    assert [each.published for each in series] == [PublishedValue(3), None]
+    assert [metric_series.published for metric_series in series] == [PublishedValue(3), None]
 
 
 def test_what_a_row_lacks_beside_others_says_why(importer: Importer) -> None:
@@ -327,8 +329,8 @@ def test_what_a_row_lacks_beside_others_says_why(importer: Importer) -> None:
     ],
 )
 def test_mistakes_in_means_are_told(importer: Importer, content: str, message: str) -> None:
-    (told,) = importer.problems(content, MEANS)
-    assert told.startswith(message)
+    (problem,) = importer.problems(content, MEANS)
+    assert problem.startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ AT = "2025-11-21T02:00:00Z"
 
 
 def call(*arguments: object) -> tuple[str, BaseException | None]:
-    done = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
-    return done.output, done.exception
+    result = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
+    return result.output, result.exception
 
 
 def starts(path: Path) -> list[str]:
@@ -33,7 +33,7 @@ def starts(path: Path) -> list[str]:
         return [store.run(run).started_at for run in store.run_ids()]
 
 
-def said(path: Path, *arguments: str) -> str:
+def history_output(path: Path, *arguments: str) -> str:
     output, error = call("history", *arguments, "--db", path)
     assert error is None, output
     return output
@@ -54,9 +54,9 @@ def test_twelve_nights_come_back_as_twelve_nights(tmp_path: Path) -> None:
     output, error = call("import", "csv", tmp_path / "a.csv", "--db", tmp_path / "b.db")
     assert (error, "--at" in output) == (None, False)
     assert starts(tmp_path / "b.db") == starts(nights.path)
-    before = said(nights.path, "--all")
+    before = history_output(nights.path, "--all")
     assert "2026-09-08" in before
-    assert said(tmp_path / "b.db", "--all") == before.replace(str(nights.path), "b.db")
+    assert history_output(tmp_path / "b.db", "--all") == before.replace(str(nights.path), "b.db")
 
 
 def write(path: Path, text: str) -> Path:

@@ -22,13 +22,13 @@ TOOLS = FIXTURES / "tools"
 
 def values(store: Store, result: ImportResult, metric: str) -> dict[str, list[float]]:
     """Return a metric's values by engine, link and what its parameters are."""
-    found = {}
+    measurements = {}
     for series in store.series([result.run], [metric]):
         parameters = " ".join(f"{k}={v}" for k, v in sorted(series.case.parameters.items()))
         if series.values.size:
             name = f"{series.case.engine} {series.case.link} {parameters}"
-            found[name] = list(np.asarray(series.values))
-    return found
+            measurements[name] = list(np.asarray(series.values))
+    return measurements
 
 
 def test_iperf3_files_tell_their_link_and_parameters(
@@ -62,9 +62,9 @@ def test_files_of_the_same_parameters_are_replications(
         store, "iperf3", files, catalogue=catalogue, names=ImportNames(link="gw→hh", test="evening")
     )
     assert (result.cases, result.replications) == (1, 2)
-    ((name, found),) = values(store, result, "throughput").items()
+    ((name, throughputs),) = values(store, result, "throughput").items()
     assert name.startswith("iperf3 gw→hh ")
-    assert found == [50565286252.3484, 4.5e10]
+    assert throughputs == [50565286252.3484, 4.5e10]
     (case,) = store.run(result.run).cases
     assert (case.test, case.case.client, case.case.server) == ("evening", "10.0.0.1", "10.0.0.2")
 
@@ -129,8 +129,8 @@ def test_several_outputs_of_netperf_in_a_file_are_all_read(
     result = import_tool(
         store, "netperf", [file], catalogue=catalogue, names=ImportNames(link="lan")
     )
-    ((_, found),) = values(store, result, "transaction_rate").items()
-    assert found == [50923.28, 50000.0, 7.0]
+    ((_, rates),) = values(store, result, "transaction_rate").items()
+    assert rates == [50923.28, 50000.0, 7.0]
 
 
 def test_osus_rows_are_cases_in_its_units(store: Store, catalogue: Catalogue) -> None:
@@ -138,7 +138,7 @@ def test_osus_rows_are_cases_in_its_units(store: Store, catalogue: Catalogue) ->
     files = [TOOLS / f"osu-{name}.txt" for name in names]
     result = import_tool(store, "osu", files, catalogue=catalogue, names=ImportNames(link="ib0"))
     assert values(store, result, "latency")["osu ib0 mode=latency size=1024"] == [2.31e-6]
-    rates = {name: each for name, (each,) in values(store, result, "throughput").items()}
+    rates = {name: rate for name, (rate,) in values(store, result, "throughput").items()}
     assert rates == pytest.approx(
         {
             "osu ib0 mode=bw size=1": 3.51e6 * 8,
@@ -146,8 +146,8 @@ def test_osus_rows_are_cases_in_its_units(store: Store, catalogue: Catalogue) ->
             "osu ib0 mode=bw size=1048576": 11893.07e6 * 8,
         }
     )
-    both = values(store, result, "total_throughput")
-    assert both["osu ib0 mode=bibw size=1048576"] == pytest.approx([21530.90e6 * 8])
+    totals = values(store, result, "total_throughput")
+    assert totals["osu ib0 mode=bibw size=1048576"] == pytest.approx([21530.90e6 * 8])
     slowest = values(store, result, "time_max")
     assert slowest["osu_collective ib0 mode=allreduce size=4"] == pytest.approx([3.71e-6])
     assert slowest["osu_collective ib0 mode=allreduce size=8192"] == pytest.approx([19.11e-6])
@@ -275,11 +275,13 @@ import:
     (tmp_path / "toy.yaml").write_text(description)
     with pytest.raises(FileProblems) as caught:
         load_catalogue([tmp_path / "toy.yaml"])
-    told = [str(each).removeprefix(f"{tmp_path}/toy.yaml:") for each in caught.value.problems]
-    assert told[0].startswith("9:5: 'sice' is no parameter of this engine")
-    assert "did you mean 'size'" in told[0]
-    assert told[1] == "10:30: 's' is no unit of a size"
-    assert "'yes please' is not true or false" in told[2]
+    messages = [
+        str(problem).removeprefix(f"{tmp_path}/toy.yaml:") for problem in caught.value.problems
+    ]
+    assert messages[0].startswith("9:5: 'sice' is no parameter of this engine")
+    assert "did you mean 'size'" in messages[0]
+    assert messages[1] == "10:30: 's' is no unit of a size"
+    assert "'yes please' is not true or false" in messages[2]
 
 
 def test_who_measured_has_to_be_known(store: Store, catalogue: Catalogue) -> None:
@@ -306,9 +308,9 @@ def test_the_command_says_what_came_in(tmp_path: Path) -> None:
     database = str(tmp_path / "railgauge.db")
     files = [str(TOOLS / f"osu-{name}.txt") for name in ("7.2-latency", "5.6.3-bw")]
     command = ["import", "osu", "--db", database, "--link", "ib0", "--plan", "fabric", *files]
-    done = CliRunner().invoke(cli, command)
-    assert done.stdout == "run 1: 7 replications of 7 cases from 2 files\n"
-    assert done.exit_code == 0
+    result = CliRunner().invoke(cli, command)
+    assert result.stdout == "run 1: 7 replications of 7 cases from 2 files\n"
+    assert result.exit_code == 0
     with Store.open(database) as store:
         assert store.run(1).new.plan == "fabric"
 

@@ -49,11 +49,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         metrics = {**METRICS, "disk": {"throughput": MetricInfo("B/s", "higher")}}
         plans = [*planned(*cases), *planned(disk, test="disk")]
         run = store.begin_run(RUN, plans, metrics)
-        for each, rate in zip(cases, RATES.values(), strict=True):
+        for datagram_case, rate in zip(cases, RATES.values(), strict=True):
             launch = replace(LAUNCH)
             for number, factor in enumerate((1.5, 1.0, 0.9, 0.8), 1):
-                store.add(run, "stream", each.key, measured(number, rate * factor), launch)
-            store.add(run, "stream", each.key, failed(6), launch)
+                store.add(run, "stream", datagram_case.key, measured(number, rate * factor), launch)
+            store.add(run, "stream", datagram_case.key, failed(6), launch)
         store.add(run, "stream", cases[0].key, suspect(5), replace(LAUNCH))
         alone = replace(measured(1), metrics={"throughput": 7e8})
         store.add(run, "disk", disk.key, alone, replace(LAUNCH))
@@ -64,16 +64,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wanted(folder: Path) -> dict[str, float]:
+def medians(folder: Path) -> dict[str, float]:
     """Case key -> the median of its throughput, as railgauge has it."""
     with Store.open(str(folder / "railgauge.db"), create=False) as store:
         series = store.series([1], ["throughput"])
-    return {one.case.key: float(np.median(one.values)) for one in series}
+    return {case_series.case.key: float(np.median(case_series.values)) for case_series in series}
 
 
-def test_duckdb_tells_each_cases_median(folder: Path, wanted: dict[str, float]) -> None:
+def test_duckdb_tells_each_cases_median(folder: Path, medians: dict[str, float]) -> None:
     rows = _example("duckdb_medians").medians(str(folder / "measurements.parquet")).fetchall()
-    assert {row[-1]: row[4] for row in rows} == pytest.approx(wanted)
+    assert {row[-1]: row[4] for row in rows} == pytest.approx(medians)
     assert sorted((row[2], row[3], row[7], row[8]) for row in rows) == [
         ("gw1", None, 1, 0),
         ("gw→hh", 512, 4, 0),
@@ -82,14 +82,14 @@ def test_duckdb_tells_each_cases_median(folder: Path, wanted: dict[str, float]) 
     ]
 
 
-def test_pandas_tells_each_cases_median(folder: Path, wanted: dict[str, float]) -> None:
+def test_pandas_tells_each_cases_median(folder: Path, medians: dict[str, float]) -> None:
     example = _example("pandas_medians")
     rows = example.measurements(str(folder / "railgauge.db"), 1)
     assert str(rows["started_at"].dtype).startswith("datetime64")
     assert "UTC" in str(rows["started_at"].dtype)
     table = example.medians(rows, "datagram")
     values = [value for value in table.to_numpy().ravel() if value == value]
-    assert sorted(values) == pytest.approx(sorted(wanted.values()))
+    assert sorted(values) == pytest.approx(sorted(medians.values()))
     assert list(table.columns) == ["—", 1460, 512]
     rows_of = table.xs("gw→hh", level="link").xs(10240, level="set.sockbuf")
     assert rows_of[[1460, 512]].to_numpy().tolist() == [[1e9, 2.85e9]]
@@ -102,12 +102,12 @@ def test_duckdb_reads_every_format_alike(folder: Path, form: str) -> None:
                 epoch_us(min(started_at))
                 FROM {read}($file)"""
     file = str(folder / f"measurements.{form}")
-    (found,) = duckdb.sql(query, params={"file": file}).fetchall()
+    (aggregates,) = duckdb.sql(query, params={"file": file}).fetchall()
     with (folder / "measurements.csv").open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text))
     values = [float(row["value"]) for row in rows if row["value"]]
-    assert found[:4] == (len(rows), len(values), pytest.approx(sum(values)), 6)
-    assert found[4] == (MOMENT + 1) * 1e6
+    assert aggregates[:4] == (len(rows), len(values), pytest.approx(sum(values)), 6)
+    assert aggregates[4] == (MOMENT + 1) * 1e6
 
 
 @pytest.mark.parametrize(
@@ -121,19 +121,19 @@ def test_an_example_is_called_as_its_first_lines_say(
     usage = re.search(rf"^python {name}\.py (.*)$", text, re.MULTILINE)
     assert usage is not None
     assert usage[1].replace("RUN", "1").startswith(" ".join(arguments))
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / f"{name}.py"), *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
-    assert done.returncode == 0, done.stderr
-    assert "gw→hh" in done.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert "gw→hh" in completed.stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "expected_text"),
     [
         (["1", "loss_rate"], 0, "set.datagram"),
         (["1", "throughput", "sockbuf"], 0, "set.sockbuf"),
@@ -142,18 +142,18 @@ def test_an_example_is_called_as_its_first_lines_say(
     ],
 )
 def test_the_pandas_example_takes_a_metric_and_a_parameter(
-    folder: Path, arguments: list[str], code: int, said: str
+    folder: Path, arguments: list[str], code: int, expected_text: str
 ) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, str(EXAMPLES / "pandas_medians.py"), "railgauge.db", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
-    assert done.returncode == code, done.stderr
-    assert said in done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    assert completed.returncode == code, completed.stderr
+    assert expected_text in completed.stdout + completed.stderr
+    assert "Traceback" not in completed.stderr
 
 
 def _example(name: str) -> ModuleType:

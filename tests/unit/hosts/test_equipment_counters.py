@@ -22,7 +22,10 @@ def port(
     bits: int = 64, *, name: str = "eth1", speed: float = _GIGABIT, reset: int = 0, **values: int
 ) -> PortReading:
     return PortReading(
-        name, speed, reset, {each: Counter(value, bits) for each, value in values.items()}
+        name,
+        speed,
+        reset,
+        {counter_name: Counter(value, bits) for counter_name, value in values.items()},
     )
 
 
@@ -112,10 +115,10 @@ def test_credentials_come_from_where_they_stand_and_do_not_show(
     key = tmp_path / "key"
     key.write_text("from-the-file\nnot this\n")
     key.chmod(0o600)
-    found = read_credentials("s", community({"file": str(key)}))
-    assert found.community == "from-the-file"
+    credentials = read_credentials("s", community({"file": str(key)}))
+    assert credentials.community == "from-the-file"
     assert read_credentials("s", community({"env": variable})).community == "from-the-environment"
-    assert "from-the-file" not in repr(found)
+    assert "from-the-file" not in repr(credentials)
 
 
 def test_a_key_that_is_not_there_or_open_to_all_is_refused(tmp_path: Path, variable: str) -> None:

@@ -103,14 +103,14 @@ def test_channels_are_told_apart_by_what_board_makers_write(
     ],
 )
 def test_names_that_tell_no_channel_give_none(names: list[tuple[str, str]]) -> None:
-    found = facts(array(), *(module(*name) for name in names))
-    assert list(found) == ["memory.modules"]
+    memory_facts = facts(array(), *(module(*name) for name in names))
+    assert list(memory_facts) == ["memory.modules"]
 
 
 def test_a_channel_goes_at_the_pace_of_its_slowest_module() -> None:
     slow = module("ChannelA-DIMM1", configured=2933)
-    found = facts(array(), module("ChannelA-DIMM0"), slow, module("ChannelB-DIMM0"))
-    assert found["memory.channels"] == "1 x 64 bit x 2933 MT/s, 1 x 64 bit x 3200 MT/s"
+    memory_facts = facts(array(), module("ChannelA-DIMM0"), slow, module("ChannelB-DIMM0"))
+    assert memory_facts["memory.channels"] == "1 x 64 bit x 2933 MT/s, 1 x 64 bit x 3200 MT/s"
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_a_speed_beyond_sixteen_bits_is_read_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "extended", "shown"),
+    ("size", "extended", "text"),
     [(16384, 0, "16 GiB"), (0x7FFF, 131072, "128 GiB"), (0x8000 | 2048, 0, "2 MiB")],
 )
-def test_sizes_are_in_megabytes_kilobytes_or_extended(size: int, extended: int, shown: str) -> None:
-    found = facts(array(), module("A1", size=size, extended=extended))
-    assert found["memory.modules"].startswith(f"1 x {shown} ")
+def test_sizes_are_in_megabytes_kilobytes_or_extended(size: int, extended: int, text: str) -> None:
+    memory_facts = facts(array(), module("A1", size=size, extended=extended))
+    assert memory_facts["memory.modules"].startswith(f"1 x {text} ")
 
 
 def test_empty_slots_other_arrays_and_persistent_modules_do_not_count() -> None:
@@ -156,8 +156,8 @@ def test_empty_slots_other_arrays_and_persistent_modules_do_not_count() -> None:
 
 
 def test_a_virtual_machines_module_without_a_speed_is_listed_alone() -> None:
-    found = facts(array(), module("DIMM 0", kind=7, width=0xFFFF, rated=0, configured=0))
-    assert found == {"memory.modules": "1 x 32 GiB type 7"}
+    memory_facts = facts(array(), module("DIMM 0", kind=7, width=0xFFFF, rated=0, configured=0))
+    assert memory_facts == {"memory.modules": "1 x 32 GiB type 7"}
 
 
 def test_a_table_is_asked_for_as_a_file_of_the_host(tmp_path: Path) -> None:
@@ -165,12 +165,12 @@ def test_a_table_is_asked_for_as_a_file_of_the_host(tmp_path: Path) -> None:
     path.write_bytes(array() + module("ChannelA-DIMM0") + END)
     question = dmi.SOURCE.script.replace("/sys/firmware/dmi/tables/DMI", str(path))
     command = ["sh", "-c", script([FactSource((), dmi.parse, question)]), "facts", ""]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = dmi.parse(split(said.splitlines()))
-    assert found["memory.channels"] == "1 x 64 bit x 3200 MT/s"
+    stdout = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    memory_facts = dmi.parse(split(stdout.splitlines()))
+    assert memory_facts["memory.channels"] == "1 x 64 bit x 3200 MT/s"
     path.unlink()
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert dmi.parse(split(said.splitlines())) == {}
+    stdout = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert dmi.parse(split(stdout.splitlines())) == {}
 
 
 def test_serial_numbers_are_kept_nowhere() -> None:
@@ -183,11 +183,11 @@ def test_what_is_no_table_is_no_fact(lines: list[str]) -> None:
 
 
 def test_a_table_that_is_cut_off_anywhere_gives_the_modules_before() -> None:
-    one = module("ChannelA-DIMM0")
-    table = array() + one + module("ChannelB-DIMM0")
+    first_module = module("ChannelA-DIMM0")
+    table = array() + first_module + module("ChannelB-DIMM0")
     counts = [len(dmi.modules(table[:end])) for end in range(len(table) + 1)]
     assert counts == sorted(counts)
-    assert counts[len(array() + one)] == 1
+    assert counts[len(array() + first_module)] == 1
     assert counts[-1] == 2
 
 
@@ -202,5 +202,5 @@ def test_any_change_to_a_table_is_read(data: st.DataObject) -> None:
     table = bytearray(array() + module("P1-DIMMA1") + module("P1-DIMMB1") + END)
     for _ in range(data.draw(st.integers(1, 8))):
         table[data.draw(st.integers(0, len(table) - 1))] = data.draw(st.integers(0, 255))
-    found = dmi.parse({"dmi": [bytes(table).hex(" ")]})
-    assert found.keys() <= {"memory.modules", "memory.channels"}
+    memory_facts = dmi.parse({"dmi": [bytes(table).hex(" ")]})
+    assert memory_facts.keys() <= {"memory.modules", "memory.channels"}

@@ -5,25 +5,25 @@ from __future__ import annotations
 from tests.support.facts_samples import facts_of
 
 
-def some(found: dict[str, str], before: str) -> dict[str, str]:
+def facts_with_prefix(facts: dict[str, str], before: str) -> dict[str, str]:
     """Return the facts whose names begin with `before`, by the rest of their names."""
     return {
-        name.removeprefix(before): text for name, text in found.items() if name.startswith(before)
+        name.removeprefix(before): text for name, text in facts.items() if name.startswith(before)
     }
 
 
 def test_a_virtual_machine_says_what_it_is():
-    found = facts_of("virtio_vm")
-    assert found["cpu_id"] == "cpu family 6, model 167, stepping 1"
-    assert found["virtual_machine"] == "unknown kind"
-    assert found["boot_id"] == "801c4d63-955f-4cc9-92ab-4222acdff722"
-    assert some(found, "mitigation_") == {
+    facts = facts_of("virtio_vm")
+    assert facts["cpu_id"] == "cpu family 6, model 167, stepping 1"
+    assert facts["virtual_machine"] == "unknown kind"
+    assert facts["boot_id"] == "801c4d63-955f-4cc9-92ab-4222acdff722"
+    assert facts_with_prefix(facts, "mitigation_") == {
         "old_microcode": "Not affected",
         "retbleed": "Mitigation: Enhanced IBRS",
     }
-    assert found["swap"] == "0 kB"
-    assert "swap_devices" not in found
-    assert some(found, "cpu.") == {
+    assert facts["swap"] == "0 kB"
+    assert "swap_devices" not in facts
+    assert facts_with_prefix(facts, "cpu.") == {
         "sockets": "1",
         "cores": "2",
         "threads_per_core": "1",
@@ -32,12 +32,12 @@ def test_a_virtual_machine_says_what_it_is():
 
 
 def test_ways_to_peers_have_the_interfaces_mtu_where_they_name_none():
-    found = facts_of("virtio_vm")
-    assert some(found, "route.") == {
+    facts = facts_of("virtio_vm")
+    assert facts_with_prefix(facts, "route.") == {
         "10.0.0.1": "eth0, via 192.0.2.1, source 192.0.2.2, mtu 1400",
         "node2": "lo, source 127.0.0.1, mtu 65536",
     }
-    assert found["peer_interfaces"] == "eth0 lo"
+    assert facts["peer_interfaces"] == "eth0 lo"
 
 
 def test_an_mtu_that_was_learned_and_expires_is_no_fact():
@@ -45,13 +45,13 @@ def test_an_mtu_that_was_learned_and_expires_is_no_fact():
 
 
 def test_a_virtio_card_says_what_ethtool_and_lspci_know_of_it():
-    nic = some(facts_of("virtio_vm"), "nic.eth0.")
+    nic = facts_with_prefix(facts_of("virtio_vm"), "nic.eth0.")
     assert nic["model"] == "Red Hat, Inc. Virtio 1.0 network device (rev 01)"
     assert nic["device"] == "1af4:1041"
     assert nic["rings"] == "rx 256 of 256, tx 256 of 256"
     assert nic["channels"] == "combined 1 of 1"
     assert nic["irq_cpus"] == "0-1 0 1"
-    assert some(nic, "coalescing.") == {
+    assert facts_with_prefix(nic, "coalescing.") == {
         "adaptive": "rx off tx n/a",
         "rx-frames": "1",
         "tx-frames": "1",
@@ -65,11 +65,11 @@ def test_a_virtio_card_says_what_ethtool_and_lspci_know_of_it():
 
 
 def test_a_server_for_computing_says_how_it_is_put_together():
-    found = facts_of("epyc_mlx5")
-    assert found["machine"] == "Dell Inc. PowerEdge R7525"
-    assert found["firmware"] == "Dell Inc. 2.9.3 08/05/2022"
-    assert found["virtual_machine"] == "none"
-    assert some(found, "cpu.") == {
+    facts = facts_of("epyc_mlx5")
+    assert facts["machine"] == "Dell Inc. PowerEdge R7525"
+    assert facts["firmware"] == "Dell Inc. 2.9.3 08/05/2022"
+    assert facts["virtual_machine"] == "none"
+    assert facts_with_prefix(facts, "cpu.") == {
         "sockets": "2",
         "cores": "2",
         "threads_per_core": "2",
@@ -80,7 +80,7 @@ def test_a_server_for_computing_says_how_it_is_put_together():
         "nohz_full": "2-3",
         "vendor": "AuthenticAMD",
     }
-    assert some(found, "numa.") == {
+    assert facts_with_prefix(facts, "numa.") == {
         "nodes": "2",
         "0.cpus": "0,2",
         "0.memory": "263844128 kB",
@@ -92,15 +92,15 @@ def test_a_server_for_computing_says_how_it_is_put_together():
 
 
 def test_processors_that_differ_in_microcode_or_governor_show_it():
-    found = facts_of("epyc_mlx5")
-    assert found["microcode"] == "0xa0011d5, 0xa001173"
-    assert found["governor"] == "performance, schedutil"
-    assert found["frequency.maximum"] == "2800, 3737.89 MHz"
+    facts = facts_of("epyc_mlx5")
+    assert facts["microcode"] == "0xa0011d5, 0xa001173"
+    assert facts["governor"] == "performance, schedutil"
+    assert facts["frequency.maximum"] == "2800, 3737.89 MHz"
 
 
 def test_frequencies_and_sleeping_states_are_facts_but_not_the_present_frequency():
-    found = facts_of("epyc_mlx5")
-    assert some(found, "frequency.") == {
+    facts = facts_of("epyc_mlx5")
+    assert facts_with_prefix(facts, "frequency.") == {
         "hardware_minimum": "1500 MHz",
         "hardware_maximum": "3737.89 MHz",
         "minimum": "1500 MHz",
@@ -108,11 +108,11 @@ def test_frequencies_and_sleeping_states_are_facts_but_not_the_present_frequency
         "driver": "acpi-cpufreq",
         "boost": "on",
     }
-    assert some(found, "idle.") == {"driver": "acpi_idle", "states": "POLL C1 C2(off)"}
+    assert facts_with_prefix(facts, "idle.") == {"driver": "acpi_idle", "states": "POLL C1 C2(off)"}
 
 
 def test_a_fast_card_says_how_it_is_set():
-    nic = some(facts_of("epyc_mlx5"), "nic.ens2f0np0.")
+    nic = facts_with_prefix(facts_of("epyc_mlx5"), "nic.ens2f0np0.")
     assert nic == {
         "mtu": "9000",
         "speed": "100000 Mbit/s",
@@ -141,14 +141,14 @@ def test_a_fast_card_says_how_it_is_set():
 
 
 def test_interrupts_that_irqbalance_moves_are_no_fact():
-    found = facts_of("epyc_mlx5")
-    assert found["irqbalance"] == "running"
-    assert found["tuned_profile"] == "hpc-compute"
-    assert not [name for name in found if name.endswith("irq_cpus")]
+    facts = facts_of("epyc_mlx5")
+    assert facts["irqbalance"] == "running"
+    assert facts["tuned_profile"] == "hpc-compute"
+    assert not [name for name in facts if name.endswith("irq_cpus")]
 
 
 def test_an_infiniband_adapter_says_its_firmware_and_rate():
-    assert some(facts_of("epyc_mlx5"), "fabric.mlx5_0.") == {
+    assert facts_with_prefix(facts_of("epyc_mlx5"), "fabric.mlx5_0.") == {
         "firmware": "20.35.1012",
         "model": "MT4123",
         "board": "MT_0000000224",
@@ -162,7 +162,7 @@ def test_an_infiniband_adapter_says_its_firmware_and_rate():
 
 
 def test_limits_of_resources_are_those_in_force():
-    assert some(facts_of("epyc_mlx5"), "limit.") == {
+    assert facts_with_prefix(facts_of("epyc_mlx5"), "limit.") == {
         "stack": "unlimited",
         "open_files": "51200",
         "locked_memory": "unlimited",
@@ -170,20 +170,20 @@ def test_limits_of_resources_are_those_in_force():
 
 
 def test_a_container_on_arm_says_what_it_may_use():
-    found = facts_of("altra_container")
-    assert found["cpu"] == "0xd0c"
-    assert found["cpu_id"] == (
+    facts = facts_of("altra_container")
+    assert facts["cpu"] == "0xd0c"
+    assert facts["cpu_id"] == (
         "CPU implementer 0x41, CPU part 0xd0c, CPU variant 0x3, CPU revision 1"
     )
-    assert found["machine"] == "Example Altra board"
-    assert found["container"] == "docker"
-    assert "virtual_machine" not in found
-    assert found["cpu.allowed"] == "0-7"
-    assert found["capabilities"] == "00000000a80425fb"
+    assert facts["machine"] == "Example Altra board"
+    assert facts["container"] == "docker"
+    assert "virtual_machine" not in facts
+    assert facts["cpu.allowed"] == "0-7"
+    assert facts["capabilities"] == "00000000a80425fb"
 
 
 def test_the_tightest_limit_of_the_groups_above_is_the_fact():
-    assert some(facts_of("altra_container"), "cgroup.") == {
+    assert facts_with_prefix(facts_of("altra_container"), "cgroup.") == {
         "versions": "2",
         "cpu_limit": "2.5 CPUs",
         "memory_limit": "8589934592",
@@ -193,7 +193,7 @@ def test_the_tightest_limit_of_the_groups_above_is_the_fact():
 
 
 def test_limits_of_the_first_kind_of_control_groups_are_read():
-    assert some(facts_of("xeon_v1"), "cgroup.") == {
+    assert facts_with_prefix(facts_of("xeon_v1"), "cgroup.") == {
         "versions": "1",
         "cpu_limit": "none",
         "memory_limit": "none",
@@ -202,10 +202,10 @@ def test_limits_of_the_first_kind_of_control_groups_are_read():
 
 
 def test_without_ethtool_it_is_said_what_is_unknown_and_why():
-    nic = some(facts_of("xeon_v1"), "nic.bond0.")
+    nic = facts_with_prefix(facts_of("xeon_v1"), "nic.bond0.")
     assert nic["firmware"] == nic["rings"] == nic["offload"] == "unknown: no ethtool"
     assert nic["qdisc"] == "noqueue"
-    assert some(nic, "bond.") == {
+    assert facts_with_prefix(nic, "bond.") == {
         "mode": "802.3ad 4",
         "members": "em1 em2",
         "hash": "layer3+4 1",
@@ -214,16 +214,16 @@ def test_without_ethtool_it_is_said_what_is_unknown_and_why():
 
 
 def test_queues_and_what_steers_them_are_facts_of_each_interface():
-    nic = some(facts_of("xeon_v1"), "nic.em1.")
+    nic = facts_with_prefix(facts_of("xeon_v1"), "nic.em1.")
     assert nic["queues"] == "2 rx, 1 tx"
     assert nic["rps"] == "0000,000000ff"
     assert nic["xps"] == "0000,00000001"
 
 
 def test_an_older_kernels_files_say_the_same():
-    found = facts_of("xeon_v1")
-    assert found["frequency.base"] == "2600 MHz"
-    assert found["frequency.boost"] == "off"
-    assert found["swap_devices"] == "/dev/dm-1 partition"
-    assert found["transparent_hugepages"] == "always"
-    assert found["route.10.3.0.2"] == "bond0, source 10.3.0.1, mtu 9000"
+    facts = facts_of("xeon_v1")
+    assert facts["frequency.base"] == "2600 MHz"
+    assert facts["frequency.boost"] == "off"
+    assert facts["swap_devices"] == "/dev/dm-1 partition"
+    assert facts["transparent_hugepages"] == "always"
+    assert facts["route.10.3.0.2"] == "bond0, source 10.3.0.1, mtu 9000"

@@ -66,8 +66,10 @@ def test_a_client_that_fails_as_its_servers_host_is_lost_is_not_to_blame() -> No
 
 
 def test_a_client_whose_server_is_content_and_silent_says_itself_what_failed() -> None:
-    told: Iterator[object] = events(running("a", saying(PEER_LOST)), running("b", waiting), 1000.0)
-    assert list(told) == [Failed("peer-lost", "the server hung up", None)]
+    event_stream: Iterator[object] = events(
+        running("a", saying(PEER_LOST)), running("b", waiting), 1000.0
+    )
+    assert list(event_stream) == [Failed("peer-lost", "the server hung up", None)]
 
 
 def test_a_job_whose_launcher_ended_it_says_what_other_ranks_wrote() -> None:

@@ -18,9 +18,9 @@ HELD = json.dumps({"event": "held"})
 BUSY = {"event": "busy", "user": "ann", "uid": 1000, "pid": 42, "seconds": 3.5, "text": "run 12"}
 
 
-def host(*said: str | Wait) -> FakeTransport:
+def host(*lines: str | Wait) -> FakeTransport:
     def program(argv: Sequence[str]) -> Program:
-        yield from said
+        yield from lines
         while (yield LINE) is not None:
             pass
         return 0
@@ -116,16 +116,19 @@ def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news() ->
         yield HELD
         return 1
 
-    gone, stays, dead = FakeTransport("gone", {"rail-hold": ends}), host(HELD), host(HELD)
-    held = HeldMachines(
-        {each.host + str(i): claim(each) for i, each in enumerate((gone, stays, dead))}
+    ended, stays, dead = FakeTransport("gone", {"rail-hold": ends}), host(HELD), host(HELD)
+    machines = HeldMachines(
+        {
+            transport.host + str(i): claim(transport)
+            for i, transport in enumerate((ended, stays, dead))
+        }
     )
     last_known = datetime.now(UTC)
-    held.say("run 1")
+    machines.say("run 1")
     dead.lose()
-    held.close()
-    assert list(held.lost) == ["gone"]
-    assert held.lost["gone"] <= last_known
+    machines.close()
+    assert list(machines.lost) == ["gone"]
+    assert machines.lost["gone"] <= last_known
     assert stays.started[0].sent == ["token", "run 1"]
     assert stays.started[0].stdin_closed
-    held.close()
+    machines.close()

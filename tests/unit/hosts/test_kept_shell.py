@@ -93,9 +93,9 @@ def test_one_that_goes_on_is_killed_with_its_shell(shell: KeptShell) -> None:
 
 
 def test_a_shell_that_died_meanwhile_takes_no_program() -> None:
-    here = LocalTransport("here")
-    shell = KeptShell(here)
+    transport = LocalTransport("here")
+    shell = KeptShell(transport)
     shell.run(["true"])
     assert shell.wait(60).status == 0
-    here.close()
+    transport.close()
     assert not shell.ready

@@ -39,7 +39,7 @@ XEON = EPYC | {
 NOTHING = Peaks()
 
 
-def found(facts: dict[str, str], resource: str) -> Peak | None:
+def host_peak(facts: dict[str, str], resource: str) -> Peak | None:
     peaks = {peak.resource: peak for peak in host_peaks("gw1", NOTHING, facts)}
     return peaks.get(resource)
 
@@ -84,9 +84,9 @@ def test_operations_a_cycle_are_those_of_the_vendors_manuals(
     identity: str, vector: str, per_cycle: int
 ) -> None:
     vendor, _, numbers = identity.partition(": ")
-    one = {"cpu.vendor": vendor, "cpu_id": numbers, "cpu.vector": vector, "cpu.cores": "1"}
+    cpu = {"cpu.vendor": vendor, "cpu_id": numbers, "cpu.vector": vector, "cpu.cores": "1"}
     clock = {"frequency.driver": "cppc_cpufreq", "frequency.hardware_maximum": "1000 MHz"}
-    double, single = (found({**one, **clock}, f"cpu_{name}") for name in ("double", "single"))
+    double, single = (host_peak({**cpu, **clock}, f"cpu_{name}") for name in ("double", "single"))
     assert double is not None
     assert single is not None
     assert double.value == per_cycle * 1e9
@@ -94,11 +94,11 @@ def test_operations_a_cycle_are_those_of_the_vendors_manuals(
 
 
 def test_models_with_one_and_with_two_wide_units_are_told_apart_by_their_names() -> None:
-    two = found(XEON, "cpu_double")
+    two = host_peak(XEON, "cpu_double")
     assert two is not None
     assert two.value == 32 * 8 * 2 * 2 * 3.9e9
     silver = XEON | {"cpu": "Intel(R) Xeon(R) Silver 4214 CPU @ 2.20GHz"}
-    assert found(silver, "cpu_double") is None
+    assert host_peak(silver, "cpu_double") is None
     assert missing_peak_reason("cpu_double", silver).startswith(
         "how many units this model has is not known"
     )
@@ -122,7 +122,7 @@ def test_without_a_certain_clock_or_model_there_is_no_peak(
     changes: dict[str, str], reason: str
 ) -> None:
     facts = EPYC | changes
-    assert found(facts, "cpu_double") is None
+    assert host_peak(facts, "cpu_double") is None
     assert missing_peak_reason("cpu_double", facts).startswith(reason)
     assert missing_peak_reason("cpu_double", facts).endswith(
         "declare it as 'peaks: {cpu_double: …}' in the hosts file"
@@ -131,10 +131,10 @@ def test_without_a_certain_clock_or_model_there_is_no_peak(
 
 def test_with_boost_switched_off_the_clock_is_the_base() -> None:
     still = XEON | {"frequency.boost": "off", "frequency.base": "2500 MHz"}
-    peak = found(still, "cpu_double")
+    peak = host_peak(still, "cpu_double")
     assert peak is not None
     assert peak.value == 32 * 8 * 2 * 2 * 2.5e9
-    last = found(
+    last = host_peak(
         EPYC | {"frequency.boost": "off", "frequency.hardware_maximum": "2800 MHz"}, "cpu_double"
     )
     assert last is not None
@@ -143,7 +143,7 @@ def test_with_boost_switched_off_the_clock_is_the_base() -> None:
 
 def test_channels_that_differ_are_added() -> None:
     facts = EPYC | {"memory.channels": "1 x 64 bit x 2933 MT/s, 1 x 64 bit x 3200 MT/s"}
-    peak = found(facts, "memory")
+    peak = host_peak(facts, "memory")
     assert peak is not None
     assert peak.value == pytest.approx((2933 + 3200) * 8e6)
     assert "1 channel × 8 B × 2933 MT/s + 1 channel × 8 B × 3200 MT/s" in peak.source
@@ -157,7 +157,7 @@ def test_channels_that_differ_are_added() -> None:
     ],
 )
 def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], reason: str) -> None:
-    assert found(EPYC | changes, "memory") is None
+    assert host_peak(EPYC | changes, "memory") is None
     assert missing_peak_reason("memory", EPYC | changes).startswith(reason)
     assert "root's to read" in missing_peak_reason("memory", {})
 
@@ -180,18 +180,18 @@ def test_memory_that_no_table_describes_has_no_peak(changes: dict[str, str], rea
     ],
 )
 def test_a_speed_that_nothing_keeps_to_is_no_peak(changes: dict[str, str], reason: str) -> None:
-    assert found(EPYC | changes, "network") is None
+    assert host_peak(EPYC | changes, "network") is None
     assert missing_peak_reason("network", EPYC | changes).startswith(reason)
 
 
 def test_a_bond_of_cards_has_the_speed_that_the_kernel_gives_it() -> None:
     bond = {"peer_interfaces": "bond0", "nic.bond0.bond.members": "eth0 eth1"}
     speeds = {"nic.bond0.speed": "200000 Mbit/s", "nic.eth1.slot": "0000:3b:00.1"}
-    peak = found(EPYC | bond | speeds, "network")
+    peak = host_peak(EPYC | bond | speeds, "network")
     assert peak is not None
     assert peak.value == 200e9
     pair = EPYC | bond | speeds | {"nic.bond0.bond.members": "eth0 veth1"}
-    assert found(pair, "network") is None
+    assert host_peak(pair, "network") is None
 
 
 def test_what_is_declared_goes_before_what_is_found() -> None:

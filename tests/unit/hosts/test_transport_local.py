@@ -21,24 +21,24 @@ from railgauge.plan.model import Host
 
 
 @pytest.fixture
-def here() -> LocalTransport:
+def local() -> LocalTransport:
     return LocalTransport("here")
 
 
-def test_output_status_and_stderr_come_back(here: LocalTransport) -> None:
-    completed = run(here, ["sh", "-c", "echo one; printf two; echo bad >&2; exit 3"], timeout=60)
+def test_output_status_and_stderr_come_back(local: LocalTransport) -> None:
+    completed = run(local, ["sh", "-c", "echo one; printf two; echo bad >&2; exit 3"], timeout=60)
     assert completed.stdout == "one\ntwo\n"
     assert completed.stderr == "bad\n"
     assert completed.status == 3
 
 
-def test_arguments_are_never_read_by_a_shell(here: LocalTransport) -> None:
-    completed = run(here, ["printf", "%s\n", "$HOME `id` 'x' *"], timeout=60)
+def test_arguments_are_never_read_by_a_shell(local: LocalTransport) -> None:
+    completed = run(local, ["printf", "%s\n", "$HOME `id` 'x' *"], timeout=60)
     assert completed.stdout == "$HOME `id` 'x' *\n"
 
 
-def test_lines_come_as_they_are_written(here: LocalTransport) -> None:
-    process = here.start(["sh", "-c", "while read x; do echo got $x; done"])
+def test_lines_come_as_they_are_written(local: LocalTransport) -> None:
+    process = local.start(["sh", "-c", "while read x; do echo got $x; done"])
     for word in ("a", "b"):
         process.send_line(word)
         assert process.read_line(60) == f"got {word}"
@@ -51,8 +51,8 @@ def test_lines_come_as_they_are_written(here: LocalTransport) -> None:
     assert process.wait(60).status == 0
 
 
-def test_a_timeout_in_the_middle_of_a_line_loses_nothing(here: LocalTransport) -> None:
-    process = here.start(["sh", "-c", "printf half; read x; echo -whole"])
+def test_a_timeout_in_the_middle_of_a_line_loses_nothing(local: LocalTransport) -> None:
+    process = local.start(["sh", "-c", "printf half; read x; echo -whole"])
     with pytest.raises(TimeoutError):
         process.read_line(0.1)
     process.send_line("")
@@ -61,9 +61,9 @@ def test_a_timeout_in_the_middle_of_a_line_loses_nothing(here: LocalTransport) -
 
 
 def test_kill_ends_the_program_and_what_it_started(
-    here: LocalTransport, process_ends: Callable[[int], bool]
+    local: LocalTransport, process_ends: Callable[[int], bool]
 ) -> None:
-    process = here.start(["sh", "-c", "sleep 100 & echo $!; wait"])
+    process = local.start(["sh", "-c", "sleep 100 & echo $!; wait"])
     child = int(process.read_line(60) or "")
     process.kill()
     process.kill()
@@ -73,9 +73,9 @@ def test_kill_ends_the_program_and_what_it_started(
 
 
 def test_kill_reaches_children_whose_parent_has_ended(
-    here: LocalTransport, process_ends: Callable[[int], bool]
+    local: LocalTransport, process_ends: Callable[[int], bool]
 ) -> None:
-    process = here.start(["sh", "-c", "sleep 100 >/dev/null 2>&1 & echo $!"])
+    process = local.start(["sh", "-c", "sleep 100 >/dev/null 2>&1 & echo $!"])
     child = int(process.read_line(60) or "")
     assert process.read_line(60) is None
     process.kill()
@@ -83,41 +83,41 @@ def test_kill_reaches_children_whose_parent_has_ended(
     process.wait(60)
 
 
-def test_waiting_for_a_program_that_goes_on_times_out(here: LocalTransport) -> None:
-    process = here.start(["sleep", "100"])
+def test_waiting_for_a_program_that_goes_on_times_out(local: LocalTransport) -> None:
+    process = local.start(["sleep", "100"])
     with pytest.raises(TimeoutError):
         process.wait(0.01)
     process.kill()
     process.wait(60)
 
 
-def test_run_past_its_timeout_kills_and_says_so(here: LocalTransport) -> None:
+def test_run_past_its_timeout_kills_and_says_so(local: LocalTransport) -> None:
     with pytest.raises(TimeoutError, match=r"here: 'sh' did not end within 0.2 s"):
-        run(here, ["sh", "-c", "echo $$; exec sleep 100"], timeout=0.2)
+        run(local, ["sh", "-c", "echo $$; exec sleep 100"], timeout=0.2)
 
 
-def test_a_program_leads_a_session_of_its_own(here: LocalTransport) -> None:
+def test_a_program_leads_a_session_of_its_own(local: LocalTransport) -> None:
     script = "import os; print(os.getsid(0) == os.getpid(), os.getpgid(0) == os.getpid())"
-    assert run(here, [sys.executable, "-c", script], timeout=60).stdout == "True True\n"
+    assert run(local, [sys.executable, "-c", script], timeout=60).stdout == "True True\n"
 
 
-def test_a_program_inherits_no_descriptors(here: LocalTransport) -> None:
+def test_a_program_inherits_no_descriptors(local: LocalTransport) -> None:
     with Path("/dev/null").open() as handle:
         os.set_inheritable(handle.fileno(), True)
-        listing = run(here, ["ls", "/proc/self/fd"], timeout=60).stdout.split()
+        listing = run(local, ["ls", "/proc/self/fd"], timeout=60).stdout.split()
     assert listing == ["0", "1", "2", "3"]  # 3 is ls reading the folder
 
 
-def test_a_flood_on_stderr_neither_blocks_nor_piles_up(here: LocalTransport) -> None:
+def test_a_flood_on_stderr_neither_blocks_nor_piles_up(local: LocalTransport) -> None:
     script = "import sys; sys.stderr.write('x' * 5_000_000 + 'end'); print('done')"
-    process = here.start([sys.executable, "-c", script])
+    process = local.start([sys.executable, "-c", script])
     stderr = process.wait(30).stderr  # nobody reads meanwhile
     assert stderr == "x" * (65536 - 3) + "end"
     assert process.read_line(60) == "done"
 
 
-def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(here: LocalTransport) -> None:
-    process = here.start(["head", "-c", "5000000", "/dev/zero"])
+def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(local: LocalTransport) -> None:
+    process = local.start(["head", "-c", "5000000", "/dev/zero"])
     with pytest.raises(EngineError) as caught:
         process.read_line(60)
     assert caught.value.code == "contract"
@@ -125,50 +125,50 @@ def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(here: LocalTrans
     process.wait(60)
 
 
-def test_a_line_of_almost_four_mebibytes_is_fine(here: LocalTransport) -> None:
-    process = here.start([sys.executable, "-c", "print('x' * 4_000_000); print('y')"])
+def test_a_line_of_almost_four_mebibytes_is_fine(local: LocalTransport) -> None:
+    process = local.start([sys.executable, "-c", "print('x' * 4_000_000); print('y')"])
     assert len(process.read_line(60) or "") == 4_000_000
     assert process.read_line(60) == "y"
     process.wait(60)
 
 
-def test_endless_output_of_run_is_cut_off(here: LocalTransport) -> None:
+def test_endless_output_of_run_is_cut_off(local: LocalTransport) -> None:
     with pytest.raises(EngineError, match="more than 64 MiB"):
-        run(here, ["yes", "x" * 1000], timeout=60)
+        run(local, ["yes", "x" * 1000], timeout=60)
 
 
-def test_invalid_utf8_is_replaced(here: LocalTransport) -> None:
-    assert run(here, ["printf", r"a\377b\n"], timeout=60).stdout == "a\ufffdb\n"
+def test_invalid_utf8_is_replaced(local: LocalTransport) -> None:
+    assert run(local, ["printf", r"a\377b\n"], timeout=60).stdout == "a\ufffdb\n"
 
 
-def test_a_missing_program_is_named(here: LocalTransport) -> None:
+def test_a_missing_program_is_named(local: LocalTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match=r"here: can't start 'no-such-program'"):
-        here.start(["no-such-program"])
+        local.start(["no-such-program"])
 
 
-def test_an_argument_with_a_null_byte_is_an_error_of_ours(here: LocalTransport) -> None:
+def test_an_argument_with_a_null_byte_is_an_error_of_ours(local: LocalTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match="can't start"):
-        here.start(["echo", "a\0b"])
+        local.start(["echo", "a\0b"])
 
 
-def test_sending_to_a_program_that_ended_is_harmless(here: LocalTransport) -> None:
-    process = here.start(["true"])
+def test_sending_to_a_program_that_ended_is_harmless(local: LocalTransport) -> None:
+    process = local.start(["true"])
     assert process.read_line(60) is None
     process.send_line("anybody there?")
     assert process.wait(60).status == 0
     process.send_line("still not")
 
 
-def test_put_makes_folders_and_writes_bytes(here: LocalTransport, tmp_path: Path) -> None:
+def test_put_makes_folders_and_writes_bytes(local: LocalTransport, tmp_path: Path) -> None:
     files = {"Makefile": b"all:\n", "lib/deep/x.c": b"\0\xff"}
-    here.put(files, f"{tmp_path}/new/place")
+    local.put(files, f"{tmp_path}/new/place")
     for name, content in files.items():
         assert (tmp_path / "new/place" / name).read_bytes() == content
 
 
-def test_put_where_nothing_can_be_written_says_where(here: LocalTransport) -> None:
+def test_put_where_nothing_can_be_written_says_where(local: LocalTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match=r"here: can't write to /proc/nowhere"):
-        here.put({"x": b""}, "/proc/nowhere")
+        local.put({"x": b""}, "/proc/nowhere")
 
 
 def test_a_host_without_ssh_is_this_machine() -> None:
@@ -177,57 +177,57 @@ def test_a_host_without_ssh_is_this_machine() -> None:
     assert transport.host == "me"
 
 
-def test_letting_go_of_the_host_closes_every_stdin(here: LocalTransport) -> None:
-    process = here.start(["cat"])
-    here.close()
+def test_letting_go_of_the_host_closes_every_stdin(local: LocalTransport) -> None:
+    process = local.start(["cat"])
+    local.close()
     assert process.wait(60).status == 0
 
 
 def test_letting_go_of_the_host_ends_a_run_that_another_thread_waits_for(
-    here: LocalTransport, tmp_path: Path, process_ends: Callable[[int], bool]
+    local: LocalTransport, tmp_path: Path, process_ends: Callable[[int], bool]
 ) -> None:
     pid = tmp_path / "pid"
     os.mkfifo(pid)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(
-            run, here, ["sh", "-c", 'sleep 60 & echo $! >"$1"; wait', "sh", str(pid)], timeout=60
+            run, local, ["sh", "-c", 'sleep 60 & echo $! >"$1"; wait', "sh", str(pid)], timeout=60
         )
         child = int(pid.read_text())
-        here.close()
+        local.close()
         with contextlib.suppress(HostUnreachableError):  # closed just before start() came back
             assert running.result(10).status == -9
     assert process_ends(child)
 
 
 def test_letting_go_of_the_host_lets_a_program_tidy_up(
-    here: LocalTransport, tmp_path: Path
+    local: LocalTransport, tmp_path: Path
 ) -> None:
-    process = here.start(["sh", "-c", 'read x; echo tidy >"$1"', "sh", str(tmp_path / "state")])
-    here.close()
+    process = local.start(["sh", "-c", 'read x; echo tidy >"$1"', "sh", str(tmp_path / "state")])
+    local.close()
     assert (tmp_path / "state").read_text() == "tidy\n"
     assert process.wait(60).status == 0
 
 
-def test_letting_go_of_the_host_kills_what_minds_nothing(here: LocalTransport) -> None:
-    process = here.start(["sleep", "100"])
+def test_letting_go_of_the_host_kills_what_minds_nothing(local: LocalTransport) -> None:
+    process = local.start(["sleep", "100"])
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(process.read_line)
-        here.close()
+        local.close()
         assert reading.result(10) is None
     assert process.wait(60).status == -9
 
 
-def test_a_host_let_go_of_starts_nothing_more(here: LocalTransport) -> None:
-    here.close()
-    here.close()
+def test_a_host_let_go_of_starts_nothing_more(local: LocalTransport) -> None:
+    local.close()
+    local.close()
     with pytest.raises(HostUnreachableError, match="here: nothing more is started there"):
-        here.start(["true"])
+        local.start(["true"])
 
 
 def test_reading_ends_by_kill_even_if_something_that_escaped_holds_the_output(
-    here: LocalTransport,
+    local: LocalTransport,
 ) -> None:
-    process = here.start(["sh", "-c", "setsid sleep 100 & echo $!; wait"])
+    process = local.start(["sh", "-c", "setsid sleep 100 & echo $!; wait"])
     escaped = int(process.read_line(60) or "")
     try:
         with ThreadPoolExecutor(1) as pool:
@@ -240,21 +240,21 @@ def test_reading_ends_by_kill_even_if_something_that_escaped_holds_the_output(
 
 
 def test_what_a_killed_program_had_written_is_still_read(
-    here: LocalTransport, tmp_path: Path
+    local: LocalTransport, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "written")
     script = 'echo one; echo two; echo >"$1"; exec sleep 100'
-    process = here.start(["sh", "-c", script, "sh", str(tmp_path / "written")])
+    process = local.start(["sh", "-c", script, "sh", str(tmp_path / "written")])
     (tmp_path / "written").read_text()
     process.kill()
     assert [process.read_line(60) for _ in range(3)] == ["one", "two", None]
     process.wait(60)
 
 
-def test_many_threads_may_wait_for_the_same_program(here: LocalTransport) -> None:
+def test_many_threads_may_wait_for_the_same_program(local: LocalTransport) -> None:
     with ThreadPoolExecutor(8) as pool:
         for _ in range(50):
-            process = here.start(["cat"])
+            process = local.start(["cat"])
             together = threading.Barrier(8)
 
             def wait(together: threading.Barrier = together, process=process) -> int:
@@ -263,15 +263,15 @@ def test_many_threads_may_wait_for_the_same_program(here: LocalTransport) -> Non
 
             waiting = [pool.submit(wait) for _ in range(8)]
             process.close_stdin()
-            assert [each.result() for each in waiting] == [0] * 8
+            assert [future.result() for future in waiting] == [0] * 8
 
 
 def test_ending_gives_all_programs_the_same_grace_and_kills_the_rest(
-    here: LocalTransport,
+    local: LocalTransport,
 ) -> None:
-    minding = here.start(["cat"])
+    minding = local.start(["cat"])
     end([minding], grace=60)
     assert minding.wait(0).status == 0
-    hanging = [here.start(["sleep", "100"]) for _ in range(3)]
+    hanging = [local.start(["sleep", "100"]) for _ in range(3)]
     end(hanging, grace=0.3)
     assert [process.wait(60).status for process in hanging] == [-9] * 3

@@ -89,9 +89,9 @@ LASTING: list[Exception] = [
 
 
 def failed_by(cause: Exception) -> HostUnreachableError:
-    with pytest.raises(HostUnreachableError) as told, translated("n1", "reaching it"):
+    with pytest.raises(HostUnreachableError) as excinfo, translated("n1", "reaching it"):
         raise cause
-    return told.value
+    return excinfo.value
 
 
 @pytest.mark.parametrize("cause", PASSING, ids=repr)

@@ -107,7 +107,7 @@ def test_another_system_than_linux_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("version_lines", "version"),
     [
         (["mpirun (Open MPI) 4.1.4", "Report bugs to http://www.open-mpi.org"], "Open MPI 4.1.4"),
         (["mpirun (Open MPI) 5.0.11rc2"], "Open MPI 5.0.11rc2"),
@@ -116,17 +116,17 @@ def test_another_system_than_linux_is_told() -> None:
         (["something else"], None),
     ],
 )
-def test_the_mpi_and_its_version_are_found(said: list[str], found: str | None) -> None:
-    lines = ["mpirun /opt/mpi/bin/mpirun", *(f"version {line}" for line in said)]
-    assert mpi.CHECK.read(lines).get("mpi") == found
+def test_the_mpi_and_its_version_are_found(version_lines: list[str], version: str | None) -> None:
+    lines = ["mpirun /opt/mpi/bin/mpirun", *(f"version {line}" for line in version_lines)]
+    assert mpi.CHECK.read(lines).get("mpi") == version
 
 
 def test_missing_mpi_is_told_only_where_it_is_wanted() -> None:
     assert judged(mpi.CHECK, []) == []
-    (said,) = judged(mpi.CHECK, [], Needs(needs_mpi=True))
-    assert said.startswith("there is no mpicc and no mpirun in PATH: install Open MPI")
-    (said,) = judged(mpi.CHECK, ["mpirun /x"], Needs(mpi=Mpi(prefix="/opt/mpi")))
-    assert said.startswith("there is no mpicc in /opt/mpi/bin: install Open MPI")
+    (problem,) = judged(mpi.CHECK, [], Needs(needs_mpi=True))
+    assert problem.startswith("there is no mpicc and no mpirun in PATH: install Open MPI")
+    (problem,) = judged(mpi.CHECK, ["mpirun /x"], Needs(mpi=Mpi(prefix="/opt/mpi")))
+    assert problem.startswith("there is no mpicc in /opt/mpi/bin: install Open MPI")
     srun = Needs(needs_mpi=True, mpi=Mpi(launcher="srun"))
     assert judged(mpi.CHECK, ["mpicc /usr/bin/mpicc"], srun) == []
 
@@ -148,8 +148,10 @@ def test_limits_do_not_bind_who_may_lift_them() -> None:
 def test_governor_that_follows_the_load_is_told() -> None:
     assert judged(governor.CHECK, []) == []
     assert judged(governor.CHECK, ["performance", "performance"]) == []
-    (said,) = judged(governor.CHECK, ["performance", "powersave", "powersave"])
-    assert said.startswith("its CPU governor is powersave (2 CPUs), performance (1 CPUs), so that")
+    (problem,) = judged(governor.CHECK, ["performance", "powersave", "powersave"])
+    assert problem.startswith(
+        "its CPU governor is powersave (2 CPUs), performance (1 CPUs), so that"
+    )
 
 
 PROC = [
@@ -171,12 +173,12 @@ def test_fixed_ports_that_something_else_has_are_told() -> None:
 
 
 def test_the_quickest_exchange_tells_the_clocks_offset_and_its_error() -> None:
-    found = clock_offset.best(
+    best = clock_offset.best(
         [(100.0, "102.5", 101.0), (200.0, "202.000000001", 200.2), (1.0, None, 1.1)]
     )
-    assert found is not None
-    assert found.seconds == pytest.approx(1.9)
-    assert found.error == pytest.approx(0.1)
+    assert best is not None
+    assert best.seconds == pytest.approx(1.9)
+    assert best.error == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("line", ["1700000000.N", "1700000000.", "1700000000", "", None, "x"])
@@ -218,16 +220,16 @@ def test_a_clock_of_ours_that_is_set_meanwhile_makes_no_exchange_quick(
     assert min(abs(offset.seconds - right) for right in (0.5, 600.5)) < 0.1
 
 
-def found(**facts: str) -> HostFindings:
+def findings(**facts: str) -> HostFindings:
     return HostFindings(True, facts)
 
 
 def test_hosts_with_different_mpis_are_told_and_are_a_problem_where_it_is_needed() -> None:
     hosts = {
-        "a": found(mpi="Open MPI 4.1.4", kernel="6.1"),
-        "b": found(mpi="Open MPI 5.0.11", kernel="6.1"),
-        "c": found(mpi="Open MPI 4.1.4", kernel="6.1"),
-        "d": found(kernel="6.1"),
+        "a": findings(mpi="Open MPI 4.1.4", kernel="6.1"),
+        "b": findings(mpi="Open MPI 5.0.11", kernel="6.1"),
+        "c": findings(mpi="Open MPI 4.1.4", kernel="6.1"),
+        "d": findings(kernel="6.1"),
     }
     says = "the hosts have different MPIs: Open MPI 4.1.4 (a, c), Open MPI 5.0.11 (b)"
     assert compare(hosts, mpi=False) == ([], [says])
@@ -239,15 +241,15 @@ def test_hosts_with_different_mpis_are_told_and_are_a_problem_where_it_is_needed
 
 def test_mpis_and_engines_in_different_folders_are_told_where_mpi_is_needed() -> None:
     hosts = {
-        "a": found(mpi="Open MPI 4.1.4", mpirun="/usr/bin/mpirun", rail_mpi="/home/a/rail-mpi"),
-        "b": found(mpi="Open MPI 4.1.4", mpirun="/opt/bin/mpirun", rail_mpi="/home/b/rail-mpi"),
+        "a": findings(mpi="Open MPI 4.1.4", mpirun="/usr/bin/mpirun", rail_mpi="/home/a/rail-mpi"),
+        "b": findings(mpi="Open MPI 4.1.4", mpirun="/opt/bin/mpirun", rail_mpi="/home/b/rail-mpi"),
     }
     folders, engines = compare(hosts, mpi=True)[0]
     assert folders.startswith(
         "the hosts have mpirun in different folders: /opt/bin/mpirun (b), /usr/bin/mpirun (a): put"
     )
     assert "rail-mpi is /home/a/rail-mpi (a), /home/b/rail-mpi (b): give" in engines
-    same = {name: found(mpirun=f"/{name}", mpi="Open MPI 4.1.4") for name in hosts}
+    same = {name: findings(mpirun=f"/{name}", mpi="Open MPI 4.1.4") for name in hosts}
     assert compare(same, mpi=False) == ([], [])
 
 
@@ -259,8 +261,8 @@ def test_slurms_nodes_need_no_mpirun(tmp_path: Path) -> None:
 
 
 def test_different_architectures_and_kernels_are_noted() -> None:
-    hosts = {f"n{each}": found(architecture="x86_64", kernel="6.1") for each in range(7)}
-    hosts["arm"] = found(architecture="aarch64", kernel="5.14")
+    hosts = {f"n{index}": findings(architecture="x86_64", kernel="6.1") for index in range(7)}
+    hosts["arm"] = findings(architecture="aarch64", kernel="5.14")
     assert compare(hosts, mpi=True) == (
         [],
         [
@@ -272,7 +274,7 @@ def test_different_architectures_and_kernels_are_noted() -> None:
 
 
 def all_pairs(count: int) -> dict[str, Link]:
-    names = [f"n{each}" for each in range(count)]
+    names = [f"n{index}" for index in range(count)]
     return {f"{a}→{b}": Link(a, b) for a in names for b in names if a != b}
 
 
@@ -280,11 +282,11 @@ def test_of_too_many_links_every_host_is_tried_as_both_ends() -> None:
     links = all_pairs(30)
     chosen = choose(links, 60)
     assert len(chosen) == 60
-    assert {link.client for link in chosen.values()} == {f"n{each}" for each in range(30)}
-    assert {link.server for link in chosen.values()} == {f"n{each}" for each in range(30)}
+    assert {link.client for link in chosen.values()} == {f"n{index}" for index in range(30)}
+    assert {link.server for link in chosen.values()} == {f"n{index}" for index in range(30)}
     assert choose(links, 870) == choose(links, 1000) == links
     assert choose(links, 0) == {}
-    star = {f"l{each}": Link("hub", f"n{each}") for each in range(9)}
+    star = {f"l{index}": Link("hub", f"n{index}") for index in range(9)}
     assert len(choose(star, 5)) == 5
 
 
@@ -366,19 +368,19 @@ def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path
         "  gone: {address: 127.0.0.2, netns: rg-never-there}\n"
     )
     command = [*command_line.COMMAND, "doctor", str(tmp_path / "h.yaml")]
-    done = command_line.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 3
-    header, here, gone, empty, *rest = done.stdout.splitlines()
+    completed = command_line.run(command, capture_output=True, text=True, timeout=120)
+    assert completed.returncode == 3
+    header, reachable_row, unreachable_row, empty, *rest = completed.stdout.splitlines()
     assert header.startswith("host  state")
-    assert here.startswith("here  ")
-    assert gone.startswith("gone  unreachable  -")
+    assert reachable_row.startswith("here  ")
+    assert unreachable_row.startswith("gone  unreachable  -")
     assert empty == ""
     assert any(line.startswith("gone: the network namespace rg-never-th") for line in rest)
     assert rest[-1].startswith("2 hosts and 0 links examined: ")
-    done = command_line.run([*command, "--json"], capture_output=True, text=True, timeout=120)
-    answer = json.loads(done.stdout)
+    completed = command_line.run([*command, "--json"], capture_output=True, text=True, timeout=120)
+    answer = json.loads(completed.stdout)
     assert set(answer) == {"hosts", "links", "links_known", "problems", "notes"}
-    assert [set(each) for each in answer["hosts"]] == [
+    assert [set(host) for host in answer["hosts"]] == [
         {"name", "reachable", "facts", "clock_offset", "clock_offset_error", "problems"}
     ] * 2
-    assert [each["reachable"] for each in answer["hosts"]] == [True, False]
+    assert [host["reachable"] for host in answer["hosts"]] == [True, False]

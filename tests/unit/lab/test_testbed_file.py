@@ -130,7 +130,7 @@ def test_another_testbed_gets_another_network() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "what"),
+    ("text", "where", "message"),
     [
         ("hosts: [a, b]\nlinks: [{between: [a, c]}]\n", "4:23", "no host 'c': there are a, b"),
         ("hosts: [a, a]\n", "3:8", "host 'a' is listed twice"),
@@ -200,14 +200,14 @@ def test_another_testbed_gets_another_network() -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_line_and_column(
-    tmp_path: Path, text: str, where: str, what: str
+    tmp_path: Path, text: str, where: str, message: str
 ) -> None:
     path = _write(tmp_path, text)
     with pytest.raises(FileProblems) as caught:
         read_testbed(path)
     (line,) = str(caught.value).splitlines()
     assert line.startswith(f"{path}:{where}: "), line
-    assert what in line
+    assert message in line
 
 
 def test_a_name_that_could_be_anothers_namespace_is_refused(tmp_path: Path) -> None:
@@ -218,8 +218,8 @@ def test_a_name_that_could_be_anothers_namespace_is_refused(tmp_path: Path) -> N
 
 
 def test_the_schema_for_editors_takes_the_short_forms() -> None:
-    kept = (folder("schema") / "testbed.schema.json").read_text(encoding="utf-8")
-    validator = jsonschema.Draft202012Validator(json.loads(kept))
+    schema_text = (folder("schema") / "testbed.schema.json").read_text(encoding="utf-8")
+    validator = jsonschema.Draft202012Validator(json.loads(schema_text))
     for path in (folder("plans") / "testbeds").glob("*.yaml"):
         validator.validate(load(path).data)
     link = {"between": ["a", "b"], "loss": "0.1%"}

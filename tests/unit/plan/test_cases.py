@@ -93,11 +93,11 @@ def test_a_case_has_every_parameter_in_base_units() -> None:
 
 
 def test_a_key_is_the_same_however_the_plan_spells_the_case() -> None:
-    one = cases("links: [ab], set: {duration: 5s, datagram: 1KiB}, replications: 3")[0].key
-    other = cases("links: [ab], grid: {datagram: [1024], mode: [stream]}, order: random")[0].key
-    assert one == other
-    assert one != cases("links: [ba], set: {datagram: 1KiB}")[0].key
-    assert one != cases("links: [ab], set: {datagram: 1025}")[0].key
+    key = cases("links: [ab], set: {duration: 5s, datagram: 1KiB}, replications: 3")[0].key
+    other_key = cases("links: [ab], grid: {datagram: [1024], mode: [stream]}, order: random")[0].key
+    assert key == other_key
+    assert key != cases("links: [ba], set: {datagram: 1KiB}")[0].key
+    assert key != cases("links: [ab], set: {datagram: 1025}")[0].key
 
 
 def test_keys_of_expanded_cases_are_those_of_what_they_stand_for() -> None:

@@ -107,8 +107,8 @@ def test_defaults_have_the_type_that_written_values_have(engines: dict[str, Engi
         for parameter in engine.parameters.values():
             if parameter.default is not None and parameter.default != "":
                 written = {"size": str, "time": "{!r}s".format, "rate": "{}bit/s".format}
-                shown = written.get(parameter.type, lambda value: value)(parameter.default)
-                assert type(parameter.parse(shown)) is type(parameter.default), parameter.name
+                plan_value = written.get(parameter.type, lambda value: value)(parameter.default)
+                assert type(parameter.parse(plan_value)) is type(parameter.default), parameter.name
 
 
 def test_our_engines_measure_links_and_commands_run_on_hosts(
@@ -128,7 +128,7 @@ def test_a_command_line_becomes_arguments_without_a_shell(tmp_path: Path) -> Non
     path = tmp_path / "copy.yaml"
     path.write_text(GOOD)
     engine = load_catalogue([path]).engine("copy")
-    defaults = {name: each.default for name, each in engine.parameters.items()}
+    defaults = {name: parameter.default for name, parameter in engine.parameters.items()}
     assert engine.argv({name: value for name, value in defaults.items() if value is not None}) == [
         "dd",
         "if=/dev/zero",
@@ -199,14 +199,14 @@ def test_what_an_engine_describes_only_sometimes_is_read() -> None:
     assert engine.parameters["datagram"].required_in == ()
     assert [name for name, metric in engine.metrics.items() if metric.optional] == ["jitter"]
     assert engine.solo_modes == ("generator",)
-    assert [(each.mode, each.becomes) for each in engine.series] == [("sweep", "stream")]
+    assert [(series.mode, series.becomes) for series in engine.series] == [("sweep", "stream")]
 
 
 def test_an_optional_metric_may_be_missing_and_no_other() -> None:
     engine = network_engine()
     assert engine.read_metrics({"speed": 1.0}, "") == {"speed": 1.0}
-    both = {"speed": 1.0, "jitter": 2.0}
-    assert engine.read_metrics(both, "") == both
+    metrics = {"speed": 1.0, "jitter": 2.0}
+    assert engine.read_metrics(metrics, "") == metrics
     with pytest.raises(EngineError, match="did not report speed"):
         engine.read_metrics({"jitter": 2.0}, "")
 
@@ -255,7 +255,9 @@ def test_the_modes_that_our_engines_describe_are_choices_of_theirs(
 ) -> None:
     for engine in engines.values():
         modes = set(engine.parameters["mode"].choices) if "mode" in engine.parameters else set()
-        required = {mode for each in engine.parameters.values() for mode in each.required_in}
+        required = {
+            mode for parameter in engine.parameters.values() for mode in parameter.required_in
+        }
         assert modes >= required | set(engine.solo_modes)
         for series in engine.series:
             assert {series.mode, series.becomes} <= modes
@@ -288,8 +290,8 @@ def test_the_modes_that_our_engines_describe_are_choices_of_theirs(
 def test_a_mistake_in_a_description_is_told_by_line(
     tmp_path: Path, old: str, new: str, says: str
 ) -> None:
-    said = described(tmp_path, GOOD.replace(old, new, 1))
-    assert any(line.startswith(says) for line in said), said
+    messages = described(tmp_path, GOOD.replace(old, new, 1))
+    assert any(line.startswith(says) for line in messages), messages
 
 
 def test_two_descriptions_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ def read(tmp_path: Path, text: str) -> Topology:
 def mistakes(tmp_path: Path, text: str) -> list[str]:
     with pytest.raises(FileProblems) as caught:
         read(tmp_path, text)
-    return [f"{each.line}:{each.column}: {each.message}" for each in caught.value.problems]
+    return [
+        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
+    ]
 
 
 def test_a_link_knows_the_ports_on_its_path_in_order(tmp_path: Path) -> None:
@@ -44,7 +46,7 @@ def test_a_link_knows_the_ports_on_its_path_in_order(tmp_path: Path) -> None:
     )
     assert topology.equipment["switchA"].settle == 2
     assert topology.equipment["switchB"].settle == 10
-    assert [each.port for each in topology.equipment.values()] == [161, 1161]
+    assert [device.port for device in topology.equipment.values()] == [161, 1161]
 
 
 def test_the_example_names_the_switches_between_its_clusters() -> None:
@@ -113,10 +115,10 @@ def test_keys_are_named_by_their_places(tmp_path: Path) -> None:
 )
 def test_faulty_path_is_reported(tmp_path: Path, path: str, says: str) -> None:
     text = f"{SWITCHES}links:\n  ab: {{from: a, to: b, path: {path}}}\n"
-    said = mistakes(tmp_path, text)
-    assert said
-    assert all(each.startswith(f"{FIRST + 1}:") for each in said)
-    assert any(says in each for each in said)
+    messages = mistakes(tmp_path, text)
+    assert messages
+    assert all(message.startswith(f"{FIRST + 1}:") for message in messages)
+    assert any(says in message for message in messages)
 
 
 def test_only_a_single_link_has_a_path(tmp_path: Path) -> None:
@@ -159,15 +161,15 @@ def test_only_a_single_link_has_a_path(tmp_path: Path) -> None:
 def test_faulty_equipment_is_reported_where_it_stands(
     tmp_path: Path, device: str, says: str
 ) -> None:
-    (said,) = mistakes(tmp_path, f"equipment:\n  s: {device}\n")
-    assert said.startswith("5:")
-    assert says in said
-    assert "hunter22" not in said
+    (message,) = mistakes(tmp_path, f"equipment:\n  s: {device}\n")
+    assert message.startswith("5:")
+    assert says in message
+    assert "hunter22" not in message
 
 
 def test_equipment_has_neither_a_hosts_name_nor_a_colon(tmp_path: Path) -> None:
     snmp = "snmp: {version: 2c, community: public}"
     text = f"equipment:\n  a: {{address: x, {snmp}}}\n"
     assert mistakes(tmp_path, text) == ["5:3: 'a' is a host: choose another name"]
-    (said,) = mistakes(tmp_path, text.replace("  a:", "  'a:1':"))
-    assert said.startswith("5:3: 'a:1' has a ':', which stands before a port in a path")
+    (message,) = mistakes(tmp_path, text.replace("  a:", "  'a:1':"))
+    assert message.startswith("5:3: 'a:1' has a ':', which stands before a port in a path")

@@ -34,7 +34,11 @@ metrics:
 def read(tmp_path: Path, text: str = NET) -> EngineInfo:
     path = tmp_path / "toy.yaml"
     path.write_text(text)
-    (engine,) = (each for each in load_catalogue([path]).engines.values() if "toy" in each.name)
+    (engine,) = (
+        candidate
+        for candidate in load_catalogue([path]).engines.values()
+        if "toy" in candidate.name
+    )
     return engine
 
 
@@ -46,8 +50,8 @@ def problems(tmp_path: Path, text: str) -> list[str]:
 
 def test_values_are_written_as_the_program_takes_them(tmp_path: Path) -> None:
     engine = read(tmp_path)
-    defaults = {name: each.default for name, each in engine.parameters.items()}
-    values = {name: each for name, each in defaults.items() if each is not None}
+    defaults = {name: parameter.default for name, parameter in engine.parameters.items()}
+    values = {name: value for name, value in defaults.items() if value is not None}
     assert engine.argv(values, server="10.0.0.2", client="10.0.0.1", port="7") == [
         *("toynet", "-c", "10.0.0.2", "send", "-t5", "-q"),
     ]
@@ -55,17 +59,17 @@ def test_values_are_written_as_the_program_takes_them(tmp_path: Path) -> None:
     assert engine.argv(values, server="10.0.0.2", client="10.0.0.1", port="7") == [
         *("toynet", "-c", "10.0.0.2", "recv", "-t5", "-b", "1500", "--reverse", "-q"),
     ]
-    told = engine.written(values)
-    assert (told["threads"], told["pause"], told["precision"]) == ("all", "2.9", "double")
+    texts = engine.written(values)
+    assert (texts["threads"], texts["pause"], texts["precision"]) == ("all", "2.9", "double")
 
 
 def test_what_has_no_effect_in_a_mode_is_left_out_in_it(tmp_path: Path) -> None:
     text = NET.replace("as: {0bit/s: ", "modes: [send], as: {0bit/s: ")
     engine = read(tmp_path, text)
     values: dict[str, str | float] = {"rate": 1e6, "duration": 5.0, "reverse": False, "more": "-q"}
-    for mode, told in (("send", ["send", "-t5", "-b", "1000"]), ("receive", ["recv", "-t5"])):
+    for mode, arguments in (("send", ["send", "-t5", "-b", "1000"]), ("receive", ["recv", "-t5"])):
         argv = engine.argv({**values, "mode": mode}, server="10.0.0.2")
-        assert argv == ["toynet", "-c", "10.0.0.2", *told, "-q"]
+        assert argv == ["toynet", "-c", "10.0.0.2", *arguments, "-q"]
 
 
 def test_a_value_that_the_program_cannot_be_told_is_refused(tmp_path: Path) -> None:
@@ -105,7 +109,7 @@ def test_a_description_says_what_its_metrics_are_or_has_it_from_ours(tmp_path: P
   lost_packets: {unit: "", better: lower, json: l}
   retransmits: {unit: "", better: lower, kind: ratio, json: r}
 """
-    kinds = {name: each.kind for name, each in read(tmp_path, NET + metrics).metrics.items()}
+    kinds = {name: metric.kind for name, metric in read(tmp_path, NET + metrics).metrics.items()}
     assert kinds == {
         "throughput": "rate",
         "copy": "",
@@ -161,5 +165,5 @@ def test_a_description_says_what_its_metrics_are_or_has_it_from_ours(tmp_path: P
     ],
 )
 def test_a_mistake_is_told_by_line(tmp_path: Path, old: str, new: str, says: str) -> None:
-    said = problems(tmp_path, NET.replace(old, new, 1))
-    assert any(line.startswith(says) for line in said), said
+    messages = problems(tmp_path, NET.replace(old, new, 1))
+    assert any(line.startswith(says) for line in messages), messages

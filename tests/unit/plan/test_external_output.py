@@ -121,10 +121,10 @@ def program(**changes: object) -> Program:
 
 
 def test_metrics_come_from_the_output_and_from_rail_exec() -> None:
-    found = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "write", frozenset({"extra"}))
-    assert found == {"speed": 1.5, "time": 2.0}
-    found = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "read", frozenset({"extra"}))
-    assert found["reads"] == 20.0
+    metrics = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "write", frozenset({"extra"}))
+    assert metrics == {"speed": 1.5, "time": 2.0}
+    metrics = program().read({"wall_time": 2.0}, ProgramOutput(JOBS), "read", frozenset({"extra"}))
+    assert metrics["reads"] == 20.0
 
 
 def test_a_metric_that_is_missing_fails_the_replication() -> None:

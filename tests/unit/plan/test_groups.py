@@ -39,20 +39,20 @@ tests:
 
 
 def loaded(*tests: str, head: str = HEAD) -> LoadedPlan:
-    return load_plan_text(head + "".join(f"  - {each}\n" for each in tests), "p.yaml", Path("none"))
+    return load_plan_text(head + "".join(f"  - {test}\n" for test in tests), "p.yaml", Path("none"))
 
 
 def mistakes(*tests: str, head: str = HEAD) -> list[str]:
     with pytest.raises(FileProblems) as caught:
         loaded(*tests, head=head)
-    return [str(each) for each in caught.value.problems]
+    return [str(problem) for problem in caught.value.problems]
 
 
-def rounds(plan: LoadedPlan, concurrency: int = 1, done: dict | None = None) -> list[Round]:  # type: ignore[type-arg]
+def rounds(plan: LoadedPlan, concurrency: int = 1, finished: dict | None = None) -> list[Round]:  # type: ignore[type-arg]
     machines = {name: host.machine for name, host in plan.plan.hosts.items()}
     return list(
         Schedule(
-            expand(plan), machines=machines, concurrency=concurrency, seed=1, finished=done
+            expand(plan), machines=machines, concurrency=concurrency, seed=1, finished=finished
         ).rounds()
     )
 
@@ -93,7 +93,9 @@ def test_a_key_can_be_told_from_the_case_alone() -> None:
 def test_a_matrix_has_a_case_for_each_ordered_pair() -> None:
     (test,) = expand(loaded(MATRIX))
     pairs = [(case.link, case.client, case.server) for case in test.cases]
-    assert pairs == [(f"{one}→{two}", one, two) for one, two in permutations("cab", 2)]
+    assert pairs == [
+        (f"{client}→{server}", client, server) for client, server in permutations("cab", 2)
+    ]
     assert {case.members for case in test.cases} == {("c", "a", "b")}
 
 
@@ -102,8 +104,8 @@ def test_one_launch_measures_all_pairs_of_a_combination() -> None:
         loaded(MATRIX.replace("replications: 2", "replications: 2, grid: {size: [1KiB, 1MiB]}"))
     )
     plan = loaded(MATRIX.replace("replications: 2", "replications: 2, grid: {size: [1KiB, 1MiB]}"))
-    launches = [dispatch for each in rounds(plan) for dispatch in each]
-    assert [(each.case.parameters["size"], each.replications) for each in launches] == [
+    launches = [dispatch for dispatches in rounds(plan) for dispatch in dispatches]
+    assert [(launch.case.parameters["size"], launch.replications) for launch in launches] == [
         (1024, (1,)),
         (1048576, (1,)),
         (1024, (2,)),
@@ -111,7 +113,7 @@ def test_one_launch_measures_all_pairs_of_a_combination() -> None:
     ]
     for launch in launches:
         assert [case.link for case in launch.cases] == [
-            f"{one}→{two}" for one, two in permutations("cab", 2)
+            f"{client}→{server}" for client, server in permutations("cab", 2)
         ]
         assert len({case.parameters["size"] for case in launch.cases}) == 1
         assert launch.hosts == ("c", "a", "b")
@@ -135,7 +137,7 @@ def test_a_launch_for_many_pairs_is_not_named_after_the_first() -> None:
 
 def test_the_only_pair_that_exclusions_leave_is_still_one_of_a_groups() -> None:
     test = MATRIX.replace("three", "pair").replace("}, rep", "}, exclude: [{group: a→d}], rep")
-    launches = [dispatch for each in rounds(loaded(test)) for dispatch in each]
+    launches = [dispatch for dispatches in rounds(loaded(test)) for dispatch in dispatches]
     assert [[case.link for case in launch.pairs] for launch in launches] == [["d→a"], ["d→a"]]
     assert {launch.hosts for launch in launches} == {("a", "d")}
 
@@ -143,10 +145,12 @@ def test_the_only_pair_that_exclusions_leave_is_still_one_of_a_groups() -> None:
 def test_what_is_done_of_a_matrix_is_not_done_again() -> None:
     plan = loaded(MATRIX)
     (test,) = expand(plan)
-    done = {("m", case.key): (1,) for case in test.cases}
-    assert [dispatch.replications for each in rounds(plan, done=done) for dispatch in each] == [
-        (2,)
-    ]
+    finished = {("m", case.key): (1,) for case in test.cases}
+    assert [
+        dispatch.replications
+        for dispatches in rounds(plan, finished=finished)
+        for dispatch in dispatches
+    ] == [(2,)]
 
 
 def test_groups_run_side_by_side_only_when_they_share_no_machine() -> None:
@@ -157,7 +161,7 @@ def test_groups_run_side_by_side_only_when_they_share_no_machine() -> None:
         "groups:", "  e: {address: 10.0.0.5, ssh: e}\ngroups:"
     )
     arranged = rounds(loaded(tests, head=head), concurrency=4)
-    assert [[dispatch.case.link for dispatch in each] for each in arranged] == [
+    assert [[dispatch.case.link for dispatch in dispatches] for dispatches in arranged] == [
         ["three", "rest"],
         ["pair"],
     ]
@@ -223,7 +227,7 @@ def test_a_host_that_mpirun_knows_no_name_of_is_told(test: str) -> None:
     ],
 )
 def test_what_a_group_cannot_be_measured_with_is_said(test: str, words: str) -> None:
-    assert any(words in each for each in mistakes(test)), mistakes(test)
+    assert any(words in message for message in mistakes(test)), mistakes(test)
 
 
 def test_a_group_on_a_network_has_its_addresses_there_and_cases_of_its_own() -> None:
@@ -289,7 +293,7 @@ def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
         terms=Terms(at=("10.0.0.3", "10.0.0.1"), names=("c1", "a1"), launcher=Launcher("srun")),
         deadline=9,
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         argv,
         input="secret\n",
         capture_output=True,
@@ -303,11 +307,11 @@ def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
             "SLURM_CONF": "/etc/other",
         },
     )
-    said = done.stdout.splitlines()
-    assert "nodes c1 c1 a1 a1 " in said
-    assert {"--jobid=17", "--ntasks=4", "--mpi=pmix", "/e/rail-mpi", "--mode=barrier"} <= set(said)
-    assert [line for line in said if line.startswith("SLURM_")] == ["SLURM_CONF=/etc/other"]
-    assert said[-1] == "secret"
+    lines = completed.stdout.splitlines()
+    assert "nodes c1 c1 a1 a1 " in lines
+    assert {"--jobid=17", "--ntasks=4", "--mpi=pmix", "/e/rail-mpi", "--mode=barrier"} <= set(lines)
+    assert [line for line in lines if line.startswith("SLURM_")] == ["SLURM_CONF=/etc/other"]
+    assert lines[-1] == "secret"
     assert list(tmp_path.glob("railgauge-nodes*")) == []
 
 

@@ -108,8 +108,8 @@ def test_a_duplicate_key_hides_no_other_mistake() -> None:
 def test_wrong_type_is_reported_with_what_was_found_and_what_is_wanted(
     old: str, new: str, says: str
 ) -> None:
-    (said,) = changed(old, new)
-    assert said.startswith(says)
+    (message,) = changed(old, new)
+    assert message.startswith(says)
 
 
 def test_missing_unit_is_reported_with_an_example() -> None:
@@ -120,10 +120,12 @@ def test_missing_unit_is_reported_with_an_example() -> None:
 
 
 def test_unknown_unit_is_reported_with_the_known_ones() -> None:
-    (said,) = changed("1460", "4KB")
-    assert said.startswith("p.yaml:13:24: 'datagram' of engine udp: unknown unit 'KB' for a size")
-    (said,) = changed("to: b", "to: b, rate: 1GB")
-    assert said.startswith("p.yaml:7:30: 'rate': unknown unit 'GB' for a rate: use one of bit/s")
+    (message,) = changed("1460", "4KB")
+    assert message.startswith(
+        "p.yaml:13:24: 'datagram' of engine udp: unknown unit 'KB' for a size"
+    )
+    (message,) = changed("to: b", "to: b, rate: 1GB")
+    assert message.startswith("p.yaml:7:30: 'rate': unknown unit 'GB' for a rate: use one of bit/s")
 
 
 def test_link_without_any_rate_is_reported() -> None:
@@ -175,8 +177,8 @@ def test_parameter_that_is_set_and_varied_is_reported_with_both_lines() -> None:
     ],
 )
 def test_exclude_that_matches_nothing_or_everything_is_reported(line: str, says: str) -> None:
-    (said,) = added(line)
-    assert said.startswith(f"p.yaml:{says}")
+    (message,) = added(line)
+    assert message.startswith(f"p.yaml:{says}")
 
 
 def test_exclude_of_zipped_values_that_never_meet_is_reported() -> None:
@@ -203,13 +205,15 @@ def test_exclude_of_zipped_values_that_never_meet_is_reported() -> None:
     ],
 )
 def test_faulty_zip_is_reported(line: str, says: str) -> None:
-    (said,) = added(line)
-    assert said.startswith(f"p.yaml:{says}")
+    (message,) = added(line)
+    assert message.startswith(f"p.yaml:{says}")
 
 
 def test_link_to_an_unknown_host_is_reported_with_the_nearest() -> None:
-    said = mistakes(PLAN.replace("a: {address", "gw1: {address").replace("from: a", "from: gw2"))
-    assert said == ["p.yaml:7:14: link 'ab': unknown host 'gw2': did you mean 'gw1'?"]
+    messages = mistakes(
+        PLAN.replace("a: {address", "gw1: {address").replace("from: a", "from: gw2")
+    )
+    assert messages == ["p.yaml:7:14: link 'ab': unknown host 'gw2': did you mean 'gw1'?"]
 
 
 @pytest.mark.parametrize(
@@ -238,8 +242,8 @@ def test_link_to_an_unknown_host_is_reported_with_the_nearest() -> None:
     ],
 )
 def test_faulty_test_is_reported(line: str, says: str) -> None:
-    (said,) = added(line)
-    assert said.startswith(f"p.yaml:{says}")
+    (message,) = added(line)
+    assert message.startswith(f"p.yaml:{says}")
 
 
 def test_parameter_without_effect_in_the_tests_mode_is_reported() -> None:
@@ -282,13 +286,13 @@ def test_second_test_of_one_name_is_reported() -> None:
     ],
 )
 def test_faulty_host_is_reported(new: str, says: str) -> None:
-    (said,) = changed("{address: 10.0.0.1, ssh: a}", new)
-    assert said.startswith(f"p.yaml:{says}")
+    (message,) = changed("{address: 10.0.0.1, ssh: a}", new)
+    assert message.startswith(f"p.yaml:{says}")
 
 
 def test_name_that_tables_cannot_show_is_reported() -> None:
-    (said,) = changed("  a: {", '  "a\\n": {')
-    assert said.startswith("p.yaml:4:3: 'a\\n' can't be a name")
+    (message,) = changed("  a: {", '  "a\\n": {')
+    assert message.startswith("p.yaml:4:3: 'a\\n' can't be a name")
 
 
 def test_hosts_file_that_is_missing_is_reported_where_it_is_named(tmp_path: Path) -> None:
@@ -314,8 +318,10 @@ def test_mistake_in_a_hosts_file_is_reported_at_its_place_there(tmp_path: Path) 
 def test_link_in_both_plan_and_hosts_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "h.yaml").write_text(PLAN[PLAN.index("hosts:") : PLAN.index("tests:")])
     start, end = PLAN.index("hosts:"), PLAN.index("links:")
-    (said,) = mistakes(f"{PLAN[:start]}hosts_file: h.yaml\n{PLAN[end:]}", tmp_path)
-    assert said == (f"p.yaml:5:3: link 'ab' is in {tmp_path}/h.yaml as well: choose another name")
+    (message,) = mistakes(f"{PLAN[:start]}hosts_file: h.yaml\n{PLAN[end:]}", tmp_path)
+    assert message == (
+        f"p.yaml:5:3: link 'ab' is in {tmp_path}/h.yaml as well: choose another name"
+    )
 
 
 def test_plan_with_both_or_neither_of_hosts_and_hosts_file_is_reported() -> None:
@@ -327,8 +333,10 @@ def test_plan_with_both_or_neither_of_hosts_and_hosts_file_is_reported() -> None
 
 
 def test_engine_description_that_is_missing_is_reported_where_it_is_named() -> None:
-    (said,) = changed("hosts:\n", "engines: [mine.yaml]\nhosts:\n")
-    assert said.startswith("p.yaml:3:11: the engine description 'nowhere/mine.yaml' does not exist")
+    (message,) = changed("hosts:\n", "engines: [mine.yaml]\nhosts:\n")
+    assert message.startswith(
+        "p.yaml:3:11: the engine description 'nowhere/mine.yaml' does not exist"
+    )
 
 
 def test_more_than_a_hundred_thousand_cases_need_to_be_allowed() -> None:

@@ -81,8 +81,8 @@ def test_a_pattern_stands_for_its_links_under_its_name(
     topology = read(tmp_path, f"  x: {written}\n")
     assert list(topology.links) == list(topology.link_sets["x"])
     assert len(topology.links) == count
-    assert all(name == f"{each.client}→{each.server}" for name, each in topology.links.items())
-    assert all(each.client != each.server for each in topology.links.values())
+    assert all(name == f"{link.client}→{link.server}" for name, link in topology.links.items())
+    assert all(link.client != link.server for link in topology.links.values())
 
 
 def test_a_patterns_links_have_its_rate_and_rtt(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_links_on_networks_are_named_after_them(tmp_path: Path) -> None:
         "x": ("a→b/eth", "b→a/eth", "a→b/ib0", "b→a/ib0"),
         "y": ("a→b/ib0", "b→a/ib0"),
     }
-    assert [each.network for each in topology.links.values()] == ["eth", "eth", "ib0", "ib0"]
+    assert [link.network for link in topology.links.values()] == ["eth", "eth", "ib0", "ib0"]
 
 
 def test_a_single_link_on_a_network_keeps_its_name_and_on_several_is_a_set(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_network_where_no_host_has_any_is_reported_with_an_example(tmp_path: Pat
 
 
 def many(count: int, links: str) -> str:
-    hosts = "".join(f"  n{each}: {{address: n{each}, ssh: n{each}}}\n" for each in range(count))
+    hosts = "".join(f"  n{index}: {{address: n{index}, ssh: n{index}}}\n" for index in range(count))
     return f"hosts:\n{hosts}links:\n{links}"
 
 

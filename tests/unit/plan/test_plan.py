@@ -52,16 +52,16 @@ def test_a_hosts_file_is_found_beside_the_plan_and_its_links_join_the_plans(tmp_
 
 
 def test_namespaces_of_one_name_in_two_user_namespaces_are_two_machines() -> None:
-    one, other, third = (
+    first, second, third = (
         Host(address="10.0.0.1", netns="n1", holder=holder) for holder in (4711, 4712, None)
     )
-    assert len({one.machine, other.machine, third.machine}) == 3
+    assert len({first.machine, second.machine, third.machine}) == 3
 
 
 def test_logins_on_one_host_are_one_machine() -> None:
-    one = Host(address="10.0.0.1", ssh="me@Node7")
-    other = Host(address="10.0.0.2", ssh="node7")
-    assert one.machine == other.machine
+    first = Host(address="10.0.0.1", ssh="me@Node7")
+    second = Host(address="10.0.0.2", ssh="node7")
+    assert first.machine == second.machine
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "fd00::1", "fe80::1%eth0", "node7", "n-7.a.org"])
@@ -95,5 +95,5 @@ def test_a_plan_may_bring_its_own_engine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", schemas.NAMES)
 def test_a_kept_schema_is_what_the_models_or_migrations_say(name: str) -> None:
-    kept = (ROOT / "schema" / name).read_text(encoding="utf-8")
-    assert kept == schemas.schema_file(name), f"schema/{name} is stale: make schema"
+    schema_text = (ROOT / "schema" / name).read_text(encoding="utf-8")
+    assert schema_text == schemas.schema_file(name), f"schema/{name} is stale: make schema"

@@ -63,10 +63,10 @@ def test_a_factor_multiplies_from_the_first_value_to_the_last() -> None:
 def test_a_sweep_of_the_wait_has_the_values_that_a_list_would_have() -> None:
     info = ParameterInfo("wait", "time", "s", default=0.0, min=0.0, max=1.0)
     written = {"from": "0us", "to": "20us", "step": "0.1us"}
-    found = read_range(info, written, never)
-    assert found == [info.parse(f"{index // 10}.{index % 10}us") for index in range(201)]
-    assert repr(found[3]) == "3e-07"
-    assert {type(value) for value in found} == {float}
+    waits = read_range(info, written, never)
+    assert waits == [info.parse(f"{index // 10}.{index % 10}us") for index in range(201)]
+    assert repr(waits[3]) == "3e-07"
+    assert {type(value) for value in waits} == {float}
 
 
 def never(message: str, *loc: str | int, key: bool = False) -> None:
@@ -150,23 +150,27 @@ def test_the_case_of_a_range_is_that_of_a_list() -> None:
     ],
 )
 def test_a_mistake_in_a_range_is_told_with_its_place(test: str, says: str) -> None:
-    (said,) = mistakes(f"grid: {{{test}}}")
-    assert said.startswith(f"p.yaml:{says}")
+    (message,) = mistakes(f"grid: {{{test}}}")
+    assert message.startswith(f"p.yaml:{says}")
 
 
 def test_all_mistakes_of_a_range_are_told_at_once() -> None:
-    said = mistakes("grid: {duration: {from: 1, to: 2s, step: 3, stop: 4}}")
-    assert [line.split(" ")[0] for line in said] == ["p.yaml:8:29:", "p.yaml:8:46:", "p.yaml:8:49:"]
+    messages = mistakes("grid: {duration: {from: 1, to: 2s, step: 3, stop: 4}}")
+    assert [line.split(" ")[0] for line in messages] == [
+        "p.yaml:8:29:",
+        "p.yaml:8:46:",
+        "p.yaml:8:49:",
+    ]
 
 
 def test_a_range_and_a_list_that_are_zipped_have_to_be_equally_long() -> None:
-    (said,) = mistakes("zip: [{datagram: {from: 64, to: 256, factor: 2}, tos: [0, 8]}]")
-    assert said.startswith("p.yaml:8:11: zipped lists must be equally long, but datagram has 3")
+    (message,) = mistakes("zip: [{datagram: {from: 64, to: 256, factor: 2}, tos: [0, 8]}]")
+    assert message.startswith("p.yaml:8:11: zipped lists must be equally long, but datagram has 3")
 
 
 def test_the_mistakes_around_a_range_are_told_with_its_own() -> None:
-    said = mistakes("grid: {datagram: {from: 64, to: 100, step: 8}}\n    order: randomly")
-    assert [line.split(" ")[0] for line in said] == ["p.yaml:8:37:", "p.yaml:9:12:"]
+    messages = mistakes("grid: {datagram: {from: 64, to: 100, step: 8}}\n    order: randomly")
+    assert [line.split(" ")[0] for line in messages] == ["p.yaml:8:37:", "p.yaml:9:12:"]
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_all_of_a_rule_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("{until: 1%}", "13:27: 'until': the text '1%' is no end: write 'ci95 <= 1%'"),
         ("{until: ci95 <= 0%}", "the text 'ci95 <= 0%' is no end"),
@@ -88,8 +88,8 @@ def test_all_of_a_rule_is_read() -> None:
         ("{until: ci95 <= 1%, metric: []}", "the list is empty: name a metric"),
     ],
 )
-def test_a_faulty_rule_is_reported(written: str, said: str) -> None:
-    assert said in mistakes(f"    replications: {written}")
+def test_a_faulty_rule_is_reported(written: str, message: str) -> None:
+    assert message in mistakes(f"    replications: {written}")
 
 
 def test_a_mean_has_an_interval_from_two_values_on() -> None:
@@ -98,8 +98,8 @@ def test_a_mean_has_an_interval_from_two_values_on() -> None:
 
 
 def test_a_rule_can_not_be_asked_after_each_replication_of_one_launch() -> None:
-    said = mistakes("    replications: {until: ci95 <= 1%}", "    order: sequential")
-    assert "'order: sequential' measures a case at one go" in said
+    message = mistakes("    replications: {until: ci95 <= 1%}", "    order: sequential")
+    assert "'order: sequential' measures a case at one go" in message
 
 
 def test_the_metric_that_is_judged_is_the_first_that_the_mode_gives() -> None:
@@ -116,20 +116,20 @@ def test_changes_that_matter_are_shares_by_metric() -> None:
     assert read().plan.smallest("throughput") is None
     assert read("smallest_change: 3%").plan.smallest("throughput") == 0.03
     plan = read("smallest_change: {default: 2%, throughput: 0.5 %, client_cpu_load: 10%}").plan
-    found = [plan.smallest(name) for name in ("throughput", "client_cpu_load", "jitter")]
-    assert found == [0.005, 0.1, 0.02]
+    changes = [plan.smallest(name) for name in ("throughput", "client_cpu_load", "jitter")]
+    assert changes == [0.005, 0.1, 0.02]
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("3", "13:18: 'smallest_change': the number 3 is no share: write for example 2%"),
         ("{default: 0%}", "'default': the text '0%' is no share"),
         ("{thruput: 3%}", "13:19: no engine of this plan gives a metric 'thruput': did you mean"),
     ],
 )
-def test_a_faulty_change_that_matters_is_reported(written: str, said: str) -> None:
-    assert said in mistakes(f"smallest_change: {written}")
+def test_a_faulty_change_that_matters_is_reported(written: str, message: str) -> None:
+    assert message in mistakes(f"smallest_change: {written}")
 
 
 def check(folder: Path, *lines: str) -> str:
@@ -150,24 +150,24 @@ def check_json(folder: Path, *lines: str) -> Any:
 
 
 def test_check_says_how_much_it_takes_from_the_least_to_the_most(tmp_path: Path) -> None:
-    said = check(tmp_path, "    replications: {min: 10, max: 30, until: ci95 <= 1%}")
-    assert "2 cases × 10 to 30 replications, until ci95(median) <= 1%, random" in said
-    assert "2 cases, 20 to 60 replications, 20 to 60 rounds" in said
-    assert "about 48 s to 2 min" in said
+    output = check(tmp_path, "    replications: {min: 10, max: 30, until: ci95 <= 1%}")
+    assert "2 cases × 10 to 30 replications, until ci95(median) <= 1%, random" in output
+    assert "2 cases, 20 to 60 replications, 20 to 60 rounds" in output
+    assert "about 48 s to 2 min" in output
 
 
 def test_check_counts_what_a_rule_takes_to_end_a_case_at_all(tmp_path: Path) -> None:
-    said = check(tmp_path, "    replications: {min: 6, until: ci95 <= 1%}")
-    assert "2 cases × 8 to 50 replications, until ci95(median) <= 1%, random" in said
-    assert "2 cases, 16 to 100 replications" in said
-    said = check(tmp_path, "    replications: {max: 25, until: ci95(mean) <= 1%}")
+    output = check(tmp_path, "    replications: {min: 6, until: ci95 <= 1%}")
+    assert "2 cases × 8 to 50 replications, until ci95(median) <= 1%, random" in output
+    assert "2 cases, 16 to 100 replications" in output
+    output = check(tmp_path, "    replications: {max: 25, until: ci95(mean) <= 1%}")
     assert (
         "2 cases × 25 replications, until ci95(mean) <= 1% "
         "(none ends before 29 where the mean is judged), random"
-    ) in said
-    assert "2 cases, 50 replications" in said
-    said = check(tmp_path, "    replications: {min: 6, max: 6, until: ci95 <= 1%}")
-    assert "2 cases × 6 replications, until ci95(median) <= 1%, random" in said
+    ) in output
+    assert "2 cases, 50 replications" in output
+    output = check(tmp_path, "    replications: {min: 6, max: 6, until: ci95 <= 1%}")
+    assert "2 cases × 6 replications, until ci95(median) <= 1%, random" in output
 
 
 def test_check_says_how_long_a_replication_may_take(tmp_path: Path) -> None:
@@ -177,14 +177,16 @@ def test_check_says_how_long_a_replication_may_take(tmp_path: Path) -> None:
 
 def test_check_knows_that_a_span_takes_its_time_and_a_budget_cuts_it(tmp_path: Path) -> None:
     rule = "{min: 10, max: 30, until: ci95 <= 1%, span: 1h}"
-    said = check(tmp_path, f"    replications: {rule}", "budget: 30min")
-    assert "about 60 min to 62 min, but ends after 30 min" in said
+    output = check(tmp_path, f"    replications: {rule}", "budget: 30min")
+    assert "about 60 min to 62 min, but ends after 30 min" in output
 
 
 def test_check_counts_what_is_measured_after_the_span(tmp_path: Path) -> None:
     # The tenth replication of both cases begins after two minutes, then there are 21.
     rule = "{min: 10, max: 30, until: ci95 <= 1%, span: 2min}"
     answer = check_json(tmp_path, f"    replications: {rule}")
-    each = (answer["seconds"] - answer["least_seconds"]) / (20 * 2)
-    assert 2.0 < each < 2.5
-    assert 120 + 2 * each < answer["least_seconds"] < 120 + 2 * each + 5
+    replication_seconds = (answer["seconds"] - answer["least_seconds"]) / (20 * 2)
+    assert 2.0 < replication_seconds < 2.5
+    assert (
+        120 + 2 * replication_seconds < answer["least_seconds"] < 120 + 2 * replication_seconds + 5
+    )

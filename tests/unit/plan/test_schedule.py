@@ -36,7 +36,11 @@ def expanded(
 
 
 def arranged(  # type: ignore[no-untyped-def]
-    *tests: ExpandedTest, concurrency: int = 1, seed: int = 1, done=None, interleaved: bool = False
+    *tests: ExpandedTest,
+    concurrency: int = 1,
+    seed: int = 1,
+    finished=None,
+    interleaved: bool = False,
 ) -> list[Round]:
     hosts = {
         host for test in tests for case in test.cases for host in (case.client, case.server) if host
@@ -47,7 +51,7 @@ def arranged(  # type: ignore[no-untyped-def]
             machines={h: h for h in hosts},
             concurrency=concurrency,
             seed=seed,
-            finished=done,
+            finished=finished,
             interleaved=interleaved,
         ).rounds()
     )
@@ -61,7 +65,7 @@ def keys(rounds: list[Round]) -> list[str]:
 
 def all_pairs(count: int) -> list[tuple[str, str | None]]:
     names = [f"h{number}" for number in range(count)]
-    return [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]]
+    return [(client, server) for at, client in enumerate(names) for server in names[at + 1 :]]
 
 
 def test_sequential_measures_all_of_a_case_in_one_launch() -> None:
@@ -104,7 +108,10 @@ def test_tests_come_one_after_another() -> None:
     first = expanded([("a", "b")], name="first")
     second = expanded([("c", "d")], name="second")
     rounds = arranged(first, second, concurrency=9)
-    assert [[dispatch.test for dispatch in each] for each in rounds] == [["first"], ["second"]]
+    assert [[dispatch.test for dispatch in dispatches] for dispatches in rounds] == [
+        ["first"],
+        ["second"],
+    ]
 
 
 def test_disjoint_links_share_a_round_and_others_do_not() -> None:
@@ -125,20 +132,22 @@ def test_all_pairs_take_as_few_rounds_as_there_can_be(count: int) -> None:
     rounds = arranged(expanded(all_pairs(count)), concurrency=max(1, count // 2))
     assert len(rounds) == count - 1 + count % 2
     assert sum(map(len, rounds)) == count * (count - 1) // 2
-    for each in rounds:
-        busy = [name for dispatch in each for name in dispatch.hosts]
+    for dispatches in rounds:
+        busy = [name for dispatch in dispatches for name in dispatch.hosts]
         assert len(busy) == len(set(busy))
 
 
 def test_what_is_done_is_left_out_and_the_rest_keeps_its_order() -> None:
     test = expanded([("a", None)] * 5, order="random", replications=3)
-    done = {("t", "1"): {1, 3}, ("t", "4"): {2}, ("other", "0"): {1}}
+    finished = {("t", "1"): {1, 3}, ("t", "4"): {2}, ("other", "0"): {1}}
     whole = keys(arranged(test))
-    assert keys(arranged(test, done=done)) == [
-        each for each in whole if each not in ("1/1", "1/3", "4/2")
+    assert keys(arranged(test, finished=finished)) == [
+        key for key in whole if key not in ("1/1", "1/3", "4/2")
     ]
     sequential = expanded([("a", None)] * 2, order="sequential", replications=3)
-    assert keys(arranged(sequential, done={("t", "0"): {2}, ("t", "1"): {1, 2, 3}})) == ["0/1,3"]
+    assert keys(arranged(sequential, finished={("t", "0"): {2}, ("t", "1"): {1, 2, 3}})) == [
+        "0/1,3"
+    ]
 
 
 HOSTS = st.sampled_from("abcdefg")
@@ -158,15 +167,15 @@ def test_every_replication_once_and_every_machine_once_a_round(
     rounds = arranged(test, concurrency=concurrency, seed=seed)
     measured = Counter(
         (dispatch.case.key, number)
-        for each in rounds
-        for dispatch in each
+        for dispatches in rounds
+        for dispatch in dispatches
         for number in dispatch.replications
     )
     assert measured == Counter(
         (case.key, number) for case in test.cases for number in range(1, replications + 1)
     )
-    for each in rounds:
-        busy = [h for d in each for h in {d.case.client, d.case.server} - {None}]
+    for dispatches in rounds:
+        busy = [h for d in dispatches for h in {d.case.client, d.case.server} - {None}]
         assert len(busy) == len(set(busy))
-        assert 1 <= len(each) <= concurrency
+        assert 1 <= len(dispatches) <= concurrency
     assert arranged(test, concurrency=concurrency, seed=seed) == rounds

@@ -23,8 +23,8 @@ ENGINE = EngineInfo(
     summary="",
     roles=("server", "client"),
     parameters={
-        each.name: each
-        for each in (
+        parameter.name: parameter
+        for parameter in (
             ParameterInfo("mode", "choice", default="stream", choices=MODES),
             ParameterInfo("datagram", "size", "B", default=10, min=1, max=65507),
             ParameterInfo("read", "size", "B", default=4),
@@ -157,8 +157,8 @@ def test_cases_of_a_series_are_those_of_a_list_that_says_the_same() -> None:
 def test_exclusions_are_about_what_a_series_becomes() -> None:
     test = "set: {mode: exponential}\n    exclude: [{datagram: [2, 4], mode: stream}]"
     assert points(test, "datagram") == [(1,), (8,), (10,)]
-    (said,) = mistakes("set: {mode: exponential}\n    exclude: [{mode: exponential}]")
-    assert said.startswith("p.yaml:7:22: mode is never exponential in this test, but stream (")
+    (message,) = mistakes("set: {mode: exponential}\n    exclude: [{mode: exponential}]")
+    assert message.startswith("p.yaml:7:22: mode is never exponential in this test, but stream (")
 
 
 def test_a_parameter_has_effect_where_it_has_in_what_the_series_becomes() -> None:

@@ -35,7 +35,7 @@ def test_there_is_a_sample_a_second_unless_the_plan_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "wanted"),
+    ("written", "expected"),
     [
         ("off", None),
         ("false", None),
@@ -48,8 +48,8 @@ def test_there_is_a_sample_a_second_unless_the_plan_says_otherwise() -> None:
         ("{suspect: {swap: off}}", SystemLogging(suspect=Suspect(swap=False))),
     ],
 )
-def test_what_a_plan_says_of_system_logs(written: str, wanted: SystemLogging | None) -> None:
-    assert read(f"system_log: {written}")[0].system_log == wanted
+def test_what_a_plan_says_of_system_logs(written: str, expected: SystemLogging | None) -> None:
+    assert read(f"system_log: {written}")[0].system_log == expected
 
 
 def test_system_logs_make_no_other_case() -> None:

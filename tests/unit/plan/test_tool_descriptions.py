@@ -160,7 +160,7 @@ def test_an_output_without_figures_is_a_failure_with_its_cause(
 
 
 @pytest.mark.parametrize(
-    ("engine", "file", "took", "told"),
+    ("engine", "file", "took", "settings"),
     [
         ("hpcc", "hpcc-1.5.0f-summary.txt", {"n": 500, "nb": 80, "p": 1, "q": 2}, {"q": 3}),
         ("hpl", "hpl-2.3.txt", {"n": 2000, "nb": 192, "p": 1, "q": 2}, {"n": 200}),
@@ -168,13 +168,13 @@ def test_an_output_without_figures_is_a_failure_with_its_cause(
     ],
 )
 def test_figures_of_other_settings_than_asked_for_are_refused(
-    engine: str, file: str, took: dict[str, int], told: dict[str, int]
+    engine: str, file: str, took: dict[str, int], settings: dict[str, int]
 ) -> None:
     text = (TOOLS / file).read_text()
     CATALOGUE.engines[engine].check_confirmed(took, text)
-    ((name, value),) = told.items()
+    ((name, value),) = settings.items()
     with pytest.raises(EngineError, match=f"took {took[name]} for {name}, not {value} as it was"):
-        CATALOGUE.engines[engine].check_confirmed({**took, **told}, text)
+        CATALOGUE.engines[engine].check_confirmed({**took, **settings}, text)
     with pytest.raises(EngineError, match=r"what it took for \w+ is not where it should stand"):
         CATALOGUE.engines[engine].check_confirmed(took, "")
 
@@ -203,4 +203,4 @@ def test_every_metric_and_parameter_of_every_tool_says_what_it_is() -> None:
     for engine in CATALOGUE.engines.values():
         if engine.program is not None:
             assert all(metric.help for metric in engine.metrics.values()), engine.name
-            assert all(each.help for each in engine.parameters.values()), engine.name
+            assert all(parameter.help for parameter in engine.parameters.values()), engine.name

@@ -32,7 +32,9 @@ def read(tmp_path: Path, text: str) -> Topology:
 def mistakes(tmp_path: Path, text: str) -> list[str]:
     with pytest.raises(FileProblems) as caught:
         read(tmp_path, text)
-    return [f"{each.line}:{each.column}: {each.message}" for each in caught.value.problems]
+    return [
+        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
+    ]
 
 
 def plan_mistakes(tmp_path: Path, hosts: str, plan: str) -> list[str]:
@@ -77,12 +79,12 @@ def test_faulty_group_is_reported(tmp_path: Path, groups: list[str], says: str) 
 
 def test_every_circle_of_groups_is_told_and_nothing_that_only_contains_one(tmp_path: Path) -> None:
     text = "groups: {u: [v], v: [u], w: [u, a], x: [y], y: [x]}\nlinks: {l: {ring: [w]}}\n"
-    said = mistakes(tmp_path, text)
-    assert [line.split(" (")[1].split("):")[0] for line in said] == ["u → v → u", "x → y → x"]
+    messages = mistakes(tmp_path, text)
+    assert [line.split(" (")[1].split("):")[0] for line in messages] == ["u → v → u", "x → y → x"]
 
 
 def test_groups_nested_very_deeply_are_read(tmp_path: Path) -> None:
-    lines = "".join(f"  g{each}: [g{each + 1}]\n" for each in range(5000))
+    lines = "".join(f"  g{level}: [g{level + 1}]\n" for level in range(5000))
     assert read(tmp_path, f"groups:\n{lines}  g5000: [b]\n").groups["g0"] == ("b",)
 
 
@@ -111,8 +113,10 @@ def test_name_that_plan_and_hosts_file_both_give_is_reported(tmp_path: Path) -> 
 
 def test_mistakes_in_both_files_are_told_at_once(tmp_path: Path) -> None:
     hosts = "groups: {x: [q]}\nlinks: {l: {ring: [x]}, m: {from: a, to: z}}\n"
-    said = plan_mistakes(tmp_path, hosts, "groups: {y: [x, w]}\nlinks: {n: {star: {centre: v}}}\n")
-    assert [line.split(": ")[0].rpartition("/")[2] for line in said] == [
+    messages = plan_mistakes(
+        tmp_path, hosts, "groups: {y: [x, w]}\nlinks: {n: {star: {centre: v}}}\n"
+    )
+    assert [line.split(": ")[0].rpartition("/")[2] for line in messages] == [
         "h.yaml:5:14",
         "h.yaml:6:42",
         "p.yaml:5:17",
@@ -215,7 +219,9 @@ hosts:
 """
     with pytest.raises(FileProblems) as caught:
         listed(tmp_path, text)
-    places = [f"{each.line}:{each.column}: {each.message}" for each in caught.value.problems]
+    places = [
+        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
+    ]
     assert places[:2] == [
         "2:21: '10.0.0.[1-3]' has 3 names, but the hosts here are 2",
         "3:21: '10.0.0.1' is the same for 2 hosts: write a hostlist",

@@ -19,7 +19,7 @@ class Whole(StrictModel):
     version: Version
     parts: dict[str, Part] = Field(default={})
     more: list[Part] = Field(default=[])
-    one: Part | None = None
+    part: Part | None = Field(default=None, alias="one")
     names: Annotated[list[str], Field(min_length=1)] | None = None
     value: Scalar = 0
     flag: bool = False
@@ -62,13 +62,13 @@ def test_a_sound_document_becomes_the_model() -> None:
     ],
 )
 def test_a_mistake_is_told_in_plain_english_with_its_place(line: str, says: str) -> None:
-    said = mistakes(f"version: 1\n{line}\n")
-    assert any(one.startswith(says) for one in said), said
+    messages = mistakes(f"version: 1\n{line}\n")
+    assert any(message.startswith(says) for message in messages), messages
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file() -> None:
-    said = mistakes('version: "1"\nflag: 1\nparts: 5\n')
-    assert [line.split(":")[1] for line in said] == ["1", "2", "3"]
+    messages = mistakes('version: "1"\nflag: 1\nparts: 5\n')
+    assert [line.split(":")[1] for line in messages] == ["1", "2", "3"]
 
 
 def test_a_version_that_is_true_is_not_one() -> None:

@@ -86,17 +86,19 @@ def test_the_equipment_of_a_path_is_awaited_for_as_long_as_its_slowest() -> None
 def test_rounds_wait_for_equipment_before_too_unless_it_has_just_been_awaited() -> None:
     counted, plain = (launch("tcp", link=link, duration=1.0) for link in ("counted", "plain"))
     times = LaunchTimes(CATALOGUE, PLAN)
-    one, other = times.seconds(counted), times.seconds(plain)
+    counted_seconds, plain_seconds = times.seconds(counted), times.seconds(plain)
 
     def seconds(*rounds: tuple[Dispatch, ...], concurrency: int = 1) -> float:
         return estimate(rounds, times, concurrency=concurrency).seconds - RUN
 
-    assert one > 13
-    assert seconds((counted,)) == pytest.approx(12 + one)
-    assert seconds((counted,), (counted,)) == pytest.approx(12 + 2 * one)
-    assert seconds((counted,), (plain,), (counted,)) == pytest.approx(24 + 2 * one + other)
+    assert counted_seconds > 13
+    assert seconds((counted,)) == pytest.approx(12 + counted_seconds)
+    assert seconds((counted,), (counted,)) == pytest.approx(12 + 2 * counted_seconds)
+    assert seconds((counted,), (plain,), (counted,)) == pytest.approx(
+        24 + 2 * counted_seconds + plain_seconds
+    )
     # Other launches may be under way.
-    assert seconds((counted,), (counted,), concurrency=2) == pytest.approx(24 + 2 * one)
+    assert seconds((counted,), (counted,), concurrency=2) == pytest.approx(24 + 2 * counted_seconds)
 
 
 def test_programs_of_far_hosts_and_mpi_take_longer_to_start() -> None:
@@ -185,8 +187,8 @@ def test_a_matrix_takes_four_parts_for_each_round_of_its_pairs() -> None:
 
 def test_a_program_takes_what_its_description_says_beside_its_duration() -> None:
     program = Program(("x",), overhead=1.5)
-    known = CATALOGUE.engines["iperf3"]
-    engine: EngineInfo = replace(known, program=program)
+    iperf3 = CATALOGUE.engines["iperf3"]
+    engine: EngineInfo = replace(iperf3, program=program)
     times = LaunchTimes(replace(CATALOGUE, engines={"iperf3": engine}))
     time = times.of(launch("iperf3", duration=2.0))
     assert time.seconds(1) == pytest.approx(time.start + 1.5 + 2)
@@ -259,10 +261,10 @@ def test_launches_of_unknown_length_are_counted() -> None:
 def test_of_soaked_replications_those_are_begun_that_end_in_time() -> None:
     times = LaunchTimes(CATALOGUE, PLAN)
     dispatch = launch("tcp", replications=5, duration=1.0, **{SOAK: True})
-    each = times.of(dispatch).seconds(1)
-    begun = within(dispatch, 2.5 * each, times)
+    replication_seconds = times.of(dispatch).seconds(1)
+    begun = within(dispatch, 2.5 * replication_seconds, times)
     assert begun is not None and begun.replications == (1, 2)
-    assert within(dispatch, 0.9 * each, times) is None
+    assert within(dispatch, 0.9 * replication_seconds, times) is None
 
 
 def test_a_trace_is_fetched_and_stored_after_its_replication() -> None:

@@ -68,8 +68,8 @@ def test_an_alias_bomb_is_defused() -> None:
     lines = ["a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"]
     for level in range(1, 12):
         lines.append(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]")
-    (said,) = mistakes("\n".join(lines))
-    assert said.startswith("p.yaml:5:5: more than 1,000,000 values with its aliases written out")
+    (message,) = mistakes("\n".join(lines))
+    assert message.startswith("p.yaml:5:5: more than 1,000,000 values with its aliases written out")
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_an_alias_bomb_is_defused() -> None:
     ],
 )
 def test_a_mistake_is_told_with_its_place(text: str, says: str) -> None:
-    (said,) = mistakes(text)
-    assert said.startswith(says)
+    (message,) = mistakes(text)
+    assert message.startswith(says)
 
 
 def test_duplicates_before_a_syntax_mistake_are_told_with_it() -> None:
@@ -163,4 +163,4 @@ def test_any_text_is_read_or_refused_with_places(text: str) -> None:
         assert isinstance(loads(text, "p.yaml").data, dict)
     except FileProblems as error:
         lines = text.count("\n") + 2
-        assert all(1 <= each.line <= lines and each.column >= 1 for each in error.problems)
+        assert all(1 <= problem.line <= lines and problem.column >= 1 for problem in error.problems)

@@ -61,7 +61,7 @@ def _measured(
     new = NewRun(
         "fabric", plan, "/plans", "c0ffee", True, 4711, "ctl", "0.1.0", "ab12", files or {}
     )
-    planned = [PlannedCase("stream", one, 3) for one in stream]
+    planned = [PlannedCase("stream", case, 3) for case in stream]
     planned.append(PlannedCase("stream", skipped, 3, skipped="MTU of 1500 & less"))
     planned.append(PlannedCase("ping", ping, 9, "", 6, "ci95(median) <= 1%"))
     metrics = {
@@ -84,8 +84,8 @@ def _measured(
             Outcome(2, 1.0, {}, "failed", False, "no-answer", "no answer within 5 s"),
         ],
     }
-    for key, those in outcomes.items():
-        for outcome in those:
+    for key, case_outcomes in outcomes.items():
+        for outcome in case_outcomes:
             store.add(run, "stream", key, outcome, Launch(1.0))
     for number in range(1, 8):
         store.add(run, "ping", ping.key, Outcome(number, 1.0, {"rtt_p50": 1e-5}), Launch(1.0))
@@ -102,12 +102,12 @@ def _appendix(store: Store, *runs: int) -> Appendix:
 
 
 def _text(appendix: Appendix) -> str:
-    return "\n".join(text for one in appendix.about for text in one.paragraphs)
+    return "\n".join(text for passage in appendix.about for text in passage.paragraphs)
 
 
 def test_methods_tell_replications_order_warm_up_and_what_was_left_out(store: Store) -> None:
     text = _text(_appendix(store, _measured(store)))
-    for told in (
+    for sentence in (
         "plan fabric, its files at git commit c0ffee with uncommitted changes,",
         "railgauge 0.1.0",
         "the hash ab12",
@@ -126,7 +126,7 @@ def test_methods_tell_replications_order_warm_up_and_what_was_left_out(store: St
         "Why replications are suspect: receive-drops (1 replication).",
         "Outliers, values more than 3 interquartile ranges beyond the quartiles",
     ):
-        assert told in text, text
+        assert sentence in text, text
 
 
 def test_alike_machines_share_a_column_and_facts_read_as_papers_have_them(store: Store) -> None:
@@ -150,8 +150,8 @@ def test_runs_are_told_one_by_one_and_their_machines_once_if_they_are_the_same(
 ) -> None:
     runs = [_measured(store), _measured(store), _measured(store, facts={"cpu": "another"})]
     appendix = _appendix(store, *runs)
-    assert [one.heading for one in appendix.about] == ["Run 1", "Run 2", "Run 3", "Numbers"]
-    assert [one.title for one in appendix.machines] == [
+    assert [passage.heading for passage in appendix.about] == ["Run 1", "Run 2", "Run 3", "Numbers"]
+    assert [details.title for details in appendix.machines] == [
         "Machines of runs 1 and 2",
         "Machines of run 3",
     ]
@@ -203,16 +203,16 @@ def test_what_is_imported_may_have_failed_or_be_suspect(store: Store) -> None:
         new,
         [PlannedCase("t", case, 3)],
         {"udp": {"throughput": MetricInfo("bit/s", "higher")}},
-        [("t", case.key, one) for one in outcomes],
+        [("t", case.key, outcome) for outcome in outcomes],
     )
-    told = "Imported: 2 replications of them; suspect: 1; also failed: 1."
-    assert told in _text(_appendix(store, 1))
+    sentence = "Imported: 2 replications of them; suspect: 1; also failed: 1."
+    assert sentence in _text(_appendix(store, 1))
 
 
 def test_a_warm_up_that_only_some_cases_had_is_not_claimed_of_all(store: Store) -> None:
     cases = [_case("udp", warmup=seconds) for seconds in (0.0, 10.0, 2.0)]
     new = NewRun("fabric", _PLAN, "/plans", "", False, 1, "ctl", "0.1.0", "ab12", {})
-    planned = [PlannedCase("stream", one, 3) for one in cases]
+    planned = [PlannedCase("stream", case, 3) for case in cases]
     store.begin_run(new, planned, {"udp": {"throughput": MetricInfo("bit/s", "higher")}})
     assert (
         "Before its replications the launches of some cases, not of all, warmed up for 2s or 10s."
@@ -244,8 +244,8 @@ def test_the_command_adds_it_to_page_text_and_latex_and_pdflatex_sets_it(
     _measured(store)
     out = tmp_path / "out"
     database = str(tmp_path / "railgauge.db")
-    done = CliRunner().invoke(cli, ["report", "--db", database, "--appendix", "--out", str(out)])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(cli, ["report", "--db", database, "--appendix", "--out", str(out)])
+    assert result.exit_code == 0, result.output
     (fragment,) = out.glob("*-appendix.tex")
     name = fragment.stem.removesuffix("-appendix")
     for file in ("index.html", f"{name}.txt"):
@@ -275,7 +275,7 @@ def _ran_congestion_controls(store: Store) -> int:
         for size in (64, 1024)
     ]
     new = NewRun("fabric", _PLAN, "/plans", "", False, 1, "ctl", "0.1.0", "ab12", {})
-    planned = [PlannedCase("bulk", one, 1) for one in cases]
+    planned = [PlannedCase("bulk", case, 1) for case in cases]
     run = store.begin_run(new, planned, {"tcp": {"throughput": MetricInfo("bit/s", "higher")}})
     for host in ("gw1", "gw2"):
         facts = {"net.ipv4.tcp_congestion_control": "cubic", "clocksource": "acpi_pm"}

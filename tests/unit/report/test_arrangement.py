@@ -22,21 +22,21 @@ _LOSS = {"metric": "loss_rate", "statistic": "median", "unit": "%", "label": "Lo
 
 
 def _spec(**more: object) -> TableSpec:
-    given = {"name": "t", "title": "T", "rows": ["link"], "cells": [_RATE, _LOSS]}
-    return TableSpec.model_validate({**given, **more})
+    defaults = {"name": "t", "title": "T", "rows": ["link"], "cells": [_RATE, _LOSS]}
+    return TableSpec.model_validate({**defaults, **more})
 
 
 def _points(*rates: tuple[str, int, float | None]) -> list[Series]:
-    found = []
+    points = []
     for link, datagram, rate in rates:
         values = [] if rate is None else [rate * 1e6] * 6
         parameters = {"datagram": datagram}
-        found.append(series(values, parameters, link=link, asked=6))
-        loss = [each / 1e9 for each in values]
-        found.append(
+        points.append(series(values, parameters, link=link, total=6))
+        loss = [value / 1e9 for value in values]
+        points.append(
             series(loss, parameters, link=link, metric="loss_rate", unit="", better="lower")
         )
-    return found
+    return points
 
 
 def _build(spec: TableSpec, points: list[Series]) -> Table:
@@ -133,7 +133,7 @@ def test_footnotes_are_lettered_in_the_order_of_the_sorted_rows() -> None:
     ]
     table = _build(_spec(**marked, footnotes=notes), points)
     assert [row.cells[0].mark for row in table.rows] == ["a", "b"]
-    assert [one.text for one in table.footnotes] == ["of b", "of a"]
+    assert [footnote.text for footnote in table.footnotes] == ["of b", "of a"]
 
 
 def test_the_axis_of_the_groups_may_be_any_but_the_last() -> None:
@@ -164,10 +164,10 @@ _NOTED = [
 
 def test_an_authors_footnotes_stand_at_labels_headings_and_cells() -> None:
     table = _build(_spec(footnotes=_NOTED), _points(("a", 1, 5), ("b", 1, 9)))
-    assert [one.mark for one in table.header[-1]] == ["", "a"]
+    assert [heading.mark for heading in table.header[-1]] == ["", "a"]
     assert [row.labels[0].mark for row in table.rows] == ["", "b"]
     assert [[cell.mark for cell in row.cells] for row in table.rows] == [["c", ""], ["", ""]]
-    assert [(one.mark, one.text) for one in table.footnotes] == [
+    assert [(footnote.mark, footnote.text) for footnote in table.footnotes] == [
         ("a", "counted by the receiver"),
         ("b", "the old cable"),
         ("c", "with <b>50 %</b> of a_b"),
@@ -200,7 +200,7 @@ def test_a_footnote_may_be_of_a_column_or_of_one_cell_in_it() -> None:
         {"where": {"datagram": 1, "link": "b"}, "text": "again"},
     ]
     table = _build(_spec(columns=["datagram"], cells=[_RATE], footnotes=notes), points)
-    assert [one.mark for one in table.header[1]] == ["", "a"]
+    assert [heading.mark for heading in table.header[1]] == ["", "a"]
     assert [[cell.mark for cell in row.cells] for row in table.rows] == [["", ""], ["b", ""]]
 
 

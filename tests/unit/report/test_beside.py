@@ -28,13 +28,21 @@ _VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]
 
 
 def _table(*values: float, **cell: object) -> Table:
-    one = {"metric": "throughput", "statistic": "median", "unit": "Mbit/s", "digits": 1, **cell}
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [one]})
+    cell_options = {
+        "metric": "throughput",
+        "statistic": "median",
+        "unit": "Mbit/s",
+        "digits": 1,
+        **cell,
+    }
+    spec = TableSpec.model_validate(
+        {"name": "t", "title": "T", "rows": ["link"], "cells": [cell_options]}
+    )
     return build(spec, [series([1e6 * value for value in values])])
 
 
 @pytest.mark.parametrize(
-    ("beside", "shown"),
+    ("beside", "text"),
     [
         ("interval", "100.2 [98.0, 102.0]"),
         ("stdev", "100.2 ± 1.3"),
@@ -43,14 +51,14 @@ def _table(*values: float, **cell: object) -> Table:
         ("maximum", "100.2 (102.0)"),
     ],
 )
-def test_a_second_statistic_stands_behind_the_number(beside: str, shown: str) -> None:
+def test_a_second_statistic_stands_behind_the_number(beside: str, text: str) -> None:
     table = _table(*_VALUES, beside=beside)
-    assert table.rows[0].cells[0].text == shown
+    assert table.rows[0].cells[0].text == text
     assert table.rows[0].cells[0].value == summarise(np.array(_VALUES) * 1e6).median
 
 
 @pytest.mark.parametrize(
-    ("values", "cell", "shown"),
+    ("values", "cell", "text"),
     [
         # Half as wide as 17.84: two digits of that are 8.9.
         ([12.44, 20, 22, 22.28, 25, 30.28], {"digits": 2}, "22.1 [12.4, 30.3]"),
@@ -63,18 +71,18 @@ def test_a_second_statistic_stands_behind_the_number(beside: str, shown: str) ->
     ],
 )
 def test_a_value_has_as_many_digits_as_its_interval_lets_it_mean(
-    values: list[float], cell: dict[str, object], shown: str
+    values: list[float], cell: dict[str, object], text: str
 ) -> None:
-    given = {"metric": "throughput", "unit": "Mbit/s", "beside": "interval", **cell}
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [given]})
+    entry = {"metric": "throughput", "unit": "Mbit/s", "beside": "interval", **cell}
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [entry]})
     table = build(spec, [series([1e6 * value for value in values])])
-    assert table.rows[0].cells[0].text == shown
-    apart = [{**given, "statistic": name, "label": name} for name in ("median", "interval")]
+    assert table.rows[0].cells[0].text == text
+    apart = [{**entry, "statistic": name, "label": name} for name in ("median", "interval")]
     for column in apart:
         del column["beside"]
     spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": apart})
     table = build(spec, [series([1e6 * value for value in values])])
-    assert " ".join(cell.text for cell in table.rows[0].cells) == shown
+    assert " ".join(cell.text for cell in table.rows[0].cells) == text
 
 
 @pytest.mark.parametrize("mean", ["arithmetic_mean", "harmonic_mean"])
@@ -90,8 +98,8 @@ def test_beside_a_mean_stands_its_own_interval(mean: str) -> None:
     words = mean.replace("_", " ")
     assert table.rows[0].cells[0].interval == pytest.approx((*ends, 0.95))
     assert table.rows[0].cells[0].text.endswith(f"[{ends[0]:.0f}, {ends[1]:.0f}]")
-    said = f"Beside {words.capitalize()} of throughput the 95 % interval of the {words}."
-    assert said in table.notes
+    sentence = f"Beside {words.capitalize()} of throughput the 95 % interval of the {words}."
+    assert sentence in table.notes
     assert f"95 % interval of the {words} at most" in table.notes[0]
 
 
@@ -113,12 +121,12 @@ def test_what_there_is_not_is_left_out_and_said() -> None:
 def test_beside_a_ratio_stands_its_own_interval() -> None:
     cell = {"metric": "throughput", "against": {"link": "a"}, "beside": "interval", "digits": 3}
     spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [cell]})
-    here, there = np.array(_VALUES[:5]) * 1e6, np.array([80.0, 82.0, 79.0, 81.0, 80.5]) * 1e6
-    table = build(spec, [series(there.tolist(), link="a"), series(here.tolist(), link="b")])
-    found = ratio_interval(there, here)
-    assert found is not None
+    sample, baseline = np.array(_VALUES[:5]) * 1e6, np.array([80.0, 82.0, 79.0, 81.0, 80.5]) * 1e6
+    table = build(spec, [series(baseline.tolist(), link="a"), series(sample.tolist(), link="b")])
+    interval = ratio_interval(baseline, sample)
+    assert interval is not None
     assert table.rows[0].cells[0].text == "1.000"
-    assert table.rows[1].cells[0].text.endswith(f" [{found.low:.3f}, {found.high:.3f}]")
+    assert table.rows[1].cells[0].text.endswith(f" [{interval.low:.3f}, {interval.high:.3f}]")
     assert (
         "Beside Ratio of throughput the 95 % interval of the median ratio of all pairs."
         in table.notes
@@ -126,16 +134,16 @@ def test_beside_a_ratio_stands_its_own_interval() -> None:
 
 
 def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts() -> None:
-    def shown(beside: str) -> str:
+    def cell_text(beside: str) -> str:
         cell = {"metric": "throughput", "relative_to": "memory", "beside": beside, "digits": 0}
         spec = TableSpec.model_validate(
             {"name": "t", "title": "T", "rows": ["link"], "cells": [cell]}
         )
-        one = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
+        point = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
         peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
-        return build(spec, [one], context=RunContext(peaks={1: peaks})).rows[0].cells[0].text
+        return build(spec, [point], context=RunContext(peaks={1: peaks})).rows[0].cells[0].text
 
-    assert (shown("maximum"), shown("n")) == ("38 (50)", "38 (2)")
+    assert (cell_text("maximum"), cell_text("n")) == ("38 (50)", "38 (2)")
 
 
 @pytest.mark.usefixtures("latex")
@@ -171,5 +179,5 @@ def test_a_mistake_is_told_where_it_stands(tmp_path: Path, cell: str, problem: s
     )
     with pytest.raises(FileProblems) as caught:
         load_spec(path, load_catalogue())
-    found = [str(one).removeprefix(f"{path}:") for one in caught.value.problems]
-    assert any(line.startswith(problem) for line in found), found
+    messages = [str(mistake).removeprefix(f"{path}:") for mistake in caught.value.problems]
+    assert any(line.startswith(problem) for line in messages), messages

@@ -62,12 +62,15 @@ def _store_run(
     """Store a run with a case for each datagram size of `outcomes`."""
     new = NewRun("fabric", "text", "/home/me", "c0ffee" * 6, False, 7, "ctl", "0.1.0", "ab", {})
     cases = {datagram: _case(datagram, link) for datagram in outcomes}
-    planned = [PlannedCase(test, cases[size], len(those)) for size, those in outcomes.items()]
+    planned = [
+        PlannedCase(test, cases[size], len(case_outcomes))
+        for size, case_outcomes in outcomes.items()
+    ]
     number = store.begin_run(new, planned, _METRICS)
-    for size, those in outcomes.items():
+    for size, case_outcomes in outcomes.items():
         launch = Launch(1.0, warnings=("the receive buffer was clamped",))
-        for one in those:
-            store.add(number, test, cases[size].key, one, launch)
+        for outcome in case_outcomes:
+            store.add(number, test, cases[size].key, outcome, launch)
     store.finish_run(number, "complete")
     return number
 
@@ -99,10 +102,10 @@ class _Balance(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        found = dict(attrs)
-        self.ids += [found["id"] or ""] if "id" in found else []
-        self.hrefs += [found["href"] or ""] if "href" in found and tag == "a" else []
-        assert not any(name.startswith("on") for name in found)
+        attributes = dict(attrs)
+        self.ids += [attributes["id"] or ""] if "id" in attributes else []
+        self.hrefs += [attributes["href"] or ""] if "href" in attributes and tag == "a" else []
+        assert not any(name.startswith("on") for name in attributes)
         if tag not in ("meta", "link", "br", "col"):
             self.open.append(tag)
 
@@ -221,8 +224,8 @@ def test_a_groups_page_shows_some_of_its_hosts_and_those_under_suspicion(
     (page,) = _pages(_write(store, run, tmp_path / "out"))
     text = _text(page)
     assert "Engine udp on the 20 hosts of group rack, run 1 of plan fabric." in text
-    shown = re.findall(r"<h3>(n\d+) ", page)
-    assert shown == ["n00", "n01", "n02", "n03", "n04", "n05", "n06", "n17"]
+    headings = re.findall(r"<h3>(n\d+) ", page)
+    assert headings == ["n00", "n01", "n02", "n03", "n04", "n05", "n06", "n17"]
     assert "Of 20 hosts 8 are shown, those under suspicion first." in text
 
 
@@ -264,7 +267,7 @@ def test_pages_are_bounded_and_suspect_cases_come_first(store: Store, tmp_path: 
     run = _store_run(store, outcomes)
     files = _write(store, run, tmp_path / "two", most=2)
     keys = [re.findall(r"-([0-9a-f]+)\.html", name) for name in files if "cases/" in name]
-    assert sorted(key for found in keys for key in found) == sorted(
+    assert sorted(key for matches in keys for key in matches) == sorted(
         _case(size).key[:16] for size in (1000, 1003)
     )
     assert "At most 2 cases have a page" in files["index.html"]
@@ -277,8 +280,8 @@ def test_of_many_replications_some_are_shown_in_full_suspect_ones_among_them(
     outcomes = [_outcome(i, _hosts()) for i in range(1, 9)]
     outcomes.append(_outcome(9, _hosts(), [Suspicion("steal", "gw1", "gw1: stolen")]))
     (page,) = _pages(_write(store, _store_run(store, {1460: outcomes}), tmp_path / "out"))
-    shown = re.findall(r"<h2>Replication (\d+)", page)
-    assert shown == ["1", "2", "3", "4", "5", "9"]
+    numbers = re.findall(r"<h2>Replication (\d+)", page)
+    assert numbers == ["1", "2", "3", "4", "5", "9"]
     assert "Shown in full are 6 replications, suspect ones first; 3 more" in _text(page)
 
 
@@ -331,7 +334,7 @@ def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> Non
     values = np.array([[50, 150, 10**6, 7], [100, 300, 10**6, 7], [500, 300, 3 * 10**6, 7]])
     log = replace(system_log(), series=TimeSeries(times, names, values))
     cpu, traffic = timelines([(log, False)])
-    assert [one.label for one in cpu.quantities] == ["busy", "in interrupts"]
+    assert [quantity.label for quantity in cpu.quantities] == ["busy", "in interrupts"]
     assert cpu.quantities[0].sound[0].tolist() == [[0, 25], [1, 25], [2, 100], [4, 100]]
     assert traffic.quantities[0].sound[0].tolist() == [[0, 8], [1, 0], [2, 8], [4, 8]]
     assert cpu.alt_text == (
@@ -342,16 +345,16 @@ def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> Non
 
 def test_the_throughput_drawn_is_of_the_interface_that_carried_most() -> None:
     log = system_log(samples=5, interface__lo__rx_bytes=10**10, interface__veth1__tx_bytes=10)
-    (traffic,) = [one for one in timelines([(log, False)]) if one.name == "traffic"]
+    (traffic,) = [timeline for timeline in timelines([(log, False)]) if timeline.name == "traffic"]
     assert traffic.title == "Throughput of lo"
-    assert [one.label for one in traffic.quantities] == ["received"]
+    assert [quantity.label for quantity in traffic.quantities] == ["received"]
 
 
 def test_a_sample_at_the_begin_and_one_just_before_the_end_make_no_stretch_of_their_own() -> None:
     times = np.array([0.0, 1.0, 2.0, 3.0, 3.001])
     values = np.array([[0], [10], [20], [30], [70]])
     log = replace(system_log(), series=TimeSeries(times, ("stat/interrupts",), values))
-    ((interrupts,),) = [one.quantities for one in timelines([(log, False)])]
+    ((interrupts,),) = [timeline.quantities for timeline in timelines([(log, False)])]
     (steps,) = interrupts.sound
     assert steps[:, 0].tolist() == [0.0, 1.0, 2.0, 3.001]
     assert np.allclose(steps[:, 1], [10, 10, 50 / 1.001, 50 / 1.001])
@@ -361,7 +364,7 @@ def test_where_no_tick_was_counted_the_load_is_unknown() -> None:
     times = np.array([1.0, 2.0, 3.0])
     values = np.array([[100], [100], [200]])
     log = replace(system_log(), series=TimeSeries(times, ("cpu/all/user",), values))
-    ((busy, _),) = [one.quantities for one in timelines([(log, False)])]
+    ((busy, _),) = [timeline.quantities for timeline in timelines([(log, False)])]
     assert busy.sound[0][:3, 1].tolist()[::2] == [100, 100]
     assert np.isnan(busy.sound[0][1, 1])
 
@@ -370,7 +373,7 @@ def test_many_samples_are_put_together_and_lose_nothing() -> None:
     times = np.arange(1, 502) * 0.01
     values = np.arange(1, 502)[:, None] * 1250
     log = replace(system_log(), series=TimeSeries(times, ("interface/eth0/tx_bytes",), values))
-    ((sent,),) = [one.quantities for one in timelines([(log, True)])]
+    ((sent,),) = [timeline.quantities for timeline in timelines([(log, True)])]
     (steps,) = sent.suspect
     assert len(steps) <= 102
     assert steps[-1, 0] == times[-1]

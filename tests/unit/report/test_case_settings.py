@@ -33,8 +33,8 @@ def _run(cases: list[Case], number: int = 1) -> StoredRun:
 def _launched(launches: list[tuple[Case, _Sides]]) -> Mapping[str, LaunchSettings]:
     settings = LaunchSettings()
     for case, sides in launches:
-        for side, told in zip((settings.client, settings.server), sides, strict=True):
-            for name, value in told.items():
+        for side, values in zip((settings.client, settings.server), sides, strict=True):
+            for name, value in values.items():
                 side.setdefault(name, {}).setdefault(value, {})[case.key] = None
     return {"bulk": settings}
 

@@ -30,9 +30,9 @@ def _bare(counts: dict[str, int], **more: object) -> Counters:
 def test_each_cpus_time_is_shared_among_its_kinds() -> None:
     table = _table(cpu_sheet(Counters(system_log(busy=0.5))))
     assert list(table) == ["all", "0", "1"]
-    one = {"busy": "50.0", "user": "0.0", "system": "40.0", "softirq": "10.0", "GHz": "4.20"}
-    assert table["1"] == one
-    assert table["all"] == {**one, "GHz": ""}
+    expected = {"busy": "50.0", "user": "0.0", "system": "40.0", "softirq": "10.0", "GHz": "4.20"}
+    assert table["1"] == expected
+    assert table["all"] == {**expected, "GHz": ""}
 
 
 def test_kinds_of_time_that_no_cpu_had_have_no_column_and_others_do() -> None:
@@ -161,13 +161,13 @@ def test_the_machine_as_a_whole_is_told_in_words_and_units() -> None:
     log = system_log(vm__pswpout=12, cgroup__throttled_usec=250_000)
     limits = {**log.gauges, "cgroup/cpu_max_quota": 150_000, "cgroup/cpu_max_period": 100_000}
     table = _table(machine_sheet(Counters(replace(log, gauges=limits))))
-    told = {heading: row["value"] for heading, row in table.items()}
-    assert told["interrupts"] == "20,000 (4,000/s)"
-    assert told["memory"] == "8.000 GiB"
-    assert told["pages swapped out"] == "12"
-    assert told["something waited for cpu"] == "0.50 % of the time"
-    assert told["held up by the CPU limit"] == "0.2500 s"
-    assert told["CPU limit of the control group"] == "1.500 CPUs"
+    values = {heading: row["value"] for heading, row in table.items()}
+    assert values["interrupts"] == "20,000 (4,000/s)"
+    assert values["memory"] == "8.000 GiB"
+    assert values["pages swapped out"] == "12"
+    assert values["something waited for cpu"] == "0.50 % of the time"
+    assert values["held up by the CPU limit"] == "0.2500 s"
+    assert values["CPU limit of the control group"] == "1.500 CPUs"
 
 
 def test_a_log_with_nothing_in_it_has_no_tables() -> None:

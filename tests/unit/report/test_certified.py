@@ -40,8 +40,8 @@ def text(tmp_path: Path, *certificates: Certificate) -> str:
             store.add_facts(run, host, {"kernel": "6.1.0", "boot_id": f"boot of {host}"})
         for number in (1, 2, 3):
             store.add(run, "stream", case().key, measured(number), LAUNCH)
-        for each in certificates:
-            store.add_certificate(each)
+        for cert in certificates:
+            store.add_certificate(cert)
         return " ".join(default_text(store, [run], load_catalogue()).split())
 
 
@@ -49,8 +49,8 @@ def test_an_engine_that_is_certified_on_all_hosts_is_told_with_the_oldest_day(
     tmp_path: Path,
 ) -> None:
     later = certificate("hh1", made_at="2026-11-23T00:00:00.000000Z")
-    shown = text(tmp_path, certificate("gw1"), later)
-    assert f"Engine udp {DAY} (railgauge calibrate). Run 1 of plan sharcnet-udp" in shown
+    rendered = text(tmp_path, certificate("gw1"), later)
+    assert f"Engine udp {DAY} (railgauge calibrate). Run 1 of plan sharcnet-udp" in rendered
 
 
 def test_hosts_that_are_one_machine_need_one_certificate(tmp_path: Path) -> None:
@@ -90,30 +90,30 @@ def test_without_certificates_nothing_is_said(tmp_path: Path) -> None:
 def test_an_engine_certified_in_part_is_told_with_its_checks(tmp_path: Path) -> None:
     left_out = replace(RIGHT, name="loss", error=None, uncertainty=None, reason=LEFT_OUT)
     short = {"checks": (RIGHT, left_out)}
-    shown = text(tmp_path, certificate("gw1", **short), certificate("hh1", **short))
-    assert f"Of engine udp 1 of 2 checks {DAY}: rate (railgauge calibrate)." in shown
+    rendered = text(tmp_path, certificate("gw1", **short), certificate("hh1", **short))
+    assert f"Of engine udp 1 of 2 checks {DAY}: rate (railgauge calibrate)." in rendered
 
 
 def test_a_short_certificate_takes_nothing_from_the_one_before(tmp_path: Path) -> None:
     left_out = replace(RIGHT, error=None, uncertainty=None, reason=LEFT_OUT)
     later = {"made_at": "2026-11-24T00:00:00.000000Z"}
     short = certificate("hh1", **later, checks=(left_out,))
-    shown = text(tmp_path, certificate("gw1"), certificate("hh1"), short)
-    assert f"Engine udp {DAY} (railgauge calibrate)." in shown
+    rendered = text(tmp_path, certificate("gw1"), certificate("hh1"), short)
+    assert f"Engine udp {DAY} (railgauge calibrate)." in rendered
 
 
 def test_an_engine_that_is_wrong_is_told_wherever_it_measured(tmp_path: Path) -> None:
     wrong = certificate("hh1", checks=(replace(RIGHT, error=0.01),))
-    shown = text(tmp_path, certificate("gw1"), wrong)
-    assert "Engine udp is wrong by its truths: rate (railgauge calibrate)." in shown
+    rendered = text(tmp_path, certificate("gw1"), wrong)
+    assert "Engine udp is wrong by its truths: rate (railgauge calibrate)." in rendered
 
 
 def test_a_certificate_of_a_pair_is_cited_for_its_direction_and_these_boots(tmp_path: Path) -> None:
     pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (RIGHT,)}
-    shown = text(tmp_path, certificate("gw1", **pair))
-    assert f"From gw1 to hh1 rate {DAY} (railgauge calibrate HOSTS)." in shown
+    rendered = text(tmp_path, certificate("gw1", **pair))
+    assert f"From gw1 to hh1 rate {DAY} (railgauge calibrate HOSTS)." in rendered
     # It says nothing of what a machine of its own is certified for.
-    assert "Engine udp" not in shown
+    assert "Engine udp" not in rendered
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,5 @@ def test_a_certificate_of_another_pair_is_not_cited(
 
 def test_a_pair_that_is_wrong_is_told(tmp_path: Path) -> None:
     pair = {"peer": "hh1", "peer_boot_id": "boot of hh1", "checks": (replace(RIGHT, error=0.03),)}
-    shown = text(tmp_path, certificate("gw1", **pair))
-    assert "From gw1 to hh1 rate wrong by the interfaces' counters (railgauge" in shown
+    rendered = text(tmp_path, certificate("gw1", **pair))
+    assert "From gw1 to hh1 rate wrong by the interfaces' counters (railgauge" in rendered

@@ -67,15 +67,15 @@ def _problems(tmp_path: Path, text: str) -> list[str]:
     return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
-def _order(text: str, *wanted: str) -> list[str]:
-    places = [(text.index(one), one) for one in wanted]
-    return [one for _, one in sorted(places)]
+def _order(text: str, *headings: str) -> list[str]:
+    places = [(text.index(heading), heading) for heading in headings]
+    return [heading for _, heading in sorted(places)]
 
 
 def test_everything_stands_in_the_order_of_the_contents_in_every_form(tmp_path: Path) -> None:
     files = _files(tmp_path, _SPEC)
     sections = re.findall(r'<section[^>]* id="([^"]+)"', files["index.html"])
-    assert [one for one in sections if one != "cases"] == [
+    assert [section for section in sections if section != "cases"] == [
         "intro",
         "arrival-1",
         "arrival-2",
@@ -84,7 +84,7 @@ def test_everything_stands_in_the_order_of_the_contents_in_every_form(tmp_path: 
         "last",
     ]
     inputs = re.findall(r"\\input\{([^}]+)\}|(The last word|Another\.)", files["ordered.tex"])
-    assert ["".join(each) for each in inputs] == [
+    assert ["".join(pair) for pair in inputs] == [
         "Another.",
         "arrival-1",
         "arrival-2",
@@ -93,14 +93,14 @@ def test_everything_stands_in_the_order_of_the_contents_in_every_form(tmp_path: 
         "The last word",
     ]
     text = files["ordered.txt"]
-    wanted = ["What was measured", "Arrival: a→b", "Arrival: b→a", "Streams", "The last"]
-    assert _order(text, *reversed(wanted)) == wanted
+    expected = ["What was measured", "Arrival: a→b", "Arrival: b→a", "Streams", "The last"]
+    assert _order(text, *reversed(expected)) == expected
 
 
 def test_without_contents_texts_stand_before_tables_and_figures(tmp_path: Path) -> None:
     files = _files(tmp_path, _SPEC.replace("contents: [intro, arrival, streams, last]\n", ""))
-    wanted = ["The last word.", "What was measured", "Streams\n", "Arrival: a→b"]
-    assert _order(files["ordered.txt"], *wanted) == wanted
+    expected = ["The last word.", "What was measured", "Streams\n", "Arrival: a→b"]
+    assert _order(files["ordered.txt"], *expected) == expected
 
 
 def test_blank_lines_divide_paragraphs_and_line_ends_are_spaces(tmp_path: Path) -> None:
@@ -125,14 +125,14 @@ def test_a_text_shows_as_text_whatever_it_holds(tmp_path: Path) -> None:
     quoted = '"{}"'.format(_EVIL.replace("\\", "\\\\").replace('"', '\\"'))
     grid = f"{quoted}\n    grid: [[{quoted}, a], [b, {quoted}]]"
     files = _files(tmp_path, _SPEC.replace("The last word.", grid))
-    shown = passage(TextSpec(name="t", text=_EVIL)).paragraphs[0]
-    assert "\\u202e" in shown
+    paragraph = passage(TextSpec(name="t", text=_EVIL)).paragraphs[0]
+    assert "\\u202e" in paragraph
     assert "<script>alert" not in files["index.html"]
-    assert shown in files["ordered.txt"]
+    assert paragraph in files["ordered.txt"]
     pages = pages_of(tmp_path / "out", "ordered")
     assert "100 % a_b \\" in pages
-    wanted = ["What was measured", "Figure 1: ", "Figure 2: ", ": Streams", "alert(1)"]
-    assert _order(pages, *reversed(wanted)) == wanted
+    expected = ["What was measured", "Figure 1: ", "Figure 2: ", ": Streams", "alert(1)"]
+    assert _order(pages, *reversed(expected)) == expected
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_a_mistake_in_the_order_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _SPEC
-    found = _problems(tmp_path, _SPEC.replace(old, new))
-    assert any(line.startswith(problem) for line in found), found
+    problems = _problems(tmp_path, _SPEC.replace(old, new))
+    assert any(line.startswith(problem) for line in problems), problems
 
 
 def test_the_documents_first_example_is_a_good_definition(tmp_path: Path) -> None:

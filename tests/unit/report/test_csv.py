@@ -14,14 +14,14 @@ from railgauge.report.tables.pivot import build
 
 
 def _csv(points: list, **more: object) -> str:
-    given = {
+    defaults = {
         "name": "t",
         "title": "T",
         "rows": ["datagram", "link"],
         "columns": ["sockbuf"],
         "cells": [CellSpec(metric="throughput", unit="Mbit/s")],
     }
-    return render_csv(build(TableSpec.model_validate({**given, **more}), points))
+    return render_csv(build(TableSpec.model_validate({**defaults, **more}), points))
 
 
 def _rows(text: str) -> list[dict[str, str]]:
@@ -30,25 +30,25 @@ def _rows(text: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
 def test_no_name_begins_a_formula(start: str) -> None:
-    one = series([1e6], {"datagram": f"{start}1+1", "sockbuf": 10240})
-    assert _rows(_csv([one]))[0]["datagram"] == f"'{start}1+1"
+    point = series([1e6], {"datagram": f"{start}1+1", "sockbuf": 10240})
+    assert _rows(_csv([point]))[0]["datagram"] == f"'{start}1+1"
 
 
 def test_a_benchmarks_own_unit_is_no_formula_and_keeps_to_its_line() -> None:
-    one = series([1.0], {"datagram": 1, "sockbuf": 10240}, engine="own", unit="=op\n/s")
+    point = series([1.0], {"datagram": 1, "sockbuf": 10240}, engine="own", unit="=op\n/s")
     cells = [CellSpec(metric="throughput"), CellSpec(metric="throughput", statistic="median")]
-    (row, _) = _rows(_csv([one], cells=cells))
+    (row, _) = _rows(_csv([point], cells=cells))
     assert (row["unit"], row["shown_unit"]) == ("'=op\n/s", "'=op\n/s")
     for columns in (["sockbuf"], []):
         spec = {"name": "t", "title": "T", "rows": ["link"], "columns": columns, "cells": cells}
-        lines = build(TableSpec.model_validate(spec), [one]).header
+        lines = build(TableSpec.model_validate(spec), [point]).header
         assert {heading.unit for line in lines for heading in line} == {"", "=op\\n/s"}
 
 
 def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
-    one = series([165.11e6, 165.13e6], {"datagram": 1024, "sockbuf": 10240}, failed=1)
+    point = series([165.11e6, 165.13e6], {"datagram": 1024, "sockbuf": 10240}, failed=1)
     other = series([0.1], {"datagram": 1024, "sockbuf": 20480})
-    rows = _rows(_csv([one, other]))
+    rows = _rows(_csv([point, other]))
     assert rows[0] == {
         "datagram": "1024",
         "link": "gw→hh",
@@ -76,7 +76,7 @@ def test_each_cell_is_a_line_with_its_axes_and_its_whole_summary() -> None:
         "unit": "bit/s",
         "run": "1",
         "test": "stream",
-        "case_key": one.case.key,
+        "case_key": point.case.key,
         "asked": "3",
         "failed": "1",
         "suspect": "0",
@@ -100,8 +100,8 @@ def test_a_missing_reference_is_told_from_what_it_would_stand_beside() -> None:
         {"metric": "throughput", "label": label, "select": {"engine": engine}}
         for label, engine in (("Ours", "udp"), ("Theirs", "iperf3"))
     ]
-    given = {"name": "t", "title": "T", "rows": ["datagram"], "cells": cells}
-    rows = _rows(render_csv(build(TableSpec.model_validate(given), [series([1e6])])))
+    definition = {"name": "t", "title": "T", "rows": ["datagram"], "cells": cells}
+    rows = _rows(render_csv(build(TableSpec.model_validate(definition), [series([1e6])])))
     assert [(row["label"], row["shown"]) for row in rows] == [
         ("Ours", "1000000.00"),
         ("Theirs", "---"),

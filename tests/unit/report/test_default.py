@@ -40,11 +40,11 @@ def test_rows_are_what_varies_and_columns_the_headline_metrics() -> None:
 
 def test_a_run_with_soakers_shows_what_a_gigabyte_cost_both_ends() -> None:
     parameters = {"mode": "stream", "message": 65536, "soak": True}
-    found = {"throughput": ("bit/s", 9.4e8), "client_cpu_load_soak": ("", 0.3)}
-    found |= {f"{side}_cpu_per_gigabyte": ("s", 2.5) for side in ("client", "server")}
+    metrics = {"throughput": ("bit/s", 9.4e8), "client_cpu_load_soak": ("", 0.3)}
+    metrics |= {f"{side}_cpu_per_gigabyte": ("s", 2.5) for side in ("client", "server")}
     points = [
         series([value] * 3, parameters, engine="tcp", metric=name, unit=unit, better="lower")
-        for name, (unit, value) in found.items()
+        for name, (unit, value) in metrics.items()
     ]
     (table,) = default_spec(points).tables
     assert [(cell.metric, cell.unit) for cell in table.cells] == [
@@ -118,9 +118,11 @@ def test_a_case_without_headlines_is_not_taken_for_unmeasured_beside_one_with_th
         store.add(run, "stream", plain.key, measured(1), LAUNCH)
         store.add(run, "stream", odd.key, Outcome(1, MOMENT, {"warmth": 3.0}), LAUNCH)
         series = default_series(store, [run])
-        (table,) = (build(one, series) for one in default_spec(series).tables)
+        (table,) = (build(spec, series) for spec in default_spec(series).tables)
     assert "3.00" in render_text(table)
-    assert [one.text for one in table.footnotes] == ["0 of 1 replications; 1 not measured"]
+    assert [footnote.text for footnote in table.footnotes] == [
+        "0 of 1 replications; 1 not measured"
+    ]
 
 
 def test_connections_are_headlines() -> None:
@@ -156,7 +158,7 @@ def test_nothing_measured_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "shown"),
+    ("metrics", "headlines"),
     [
         (
             {"operation_rate": "op/s", "slowest_thread": "op/s", "clock": "Hz"},
@@ -174,14 +176,14 @@ def test_nothing_measured_is_said() -> None:
     ],
 )
 def test_what_measures_its_own_host_has_headlines_in_fitting_units(
-    metrics: dict[str, str], shown: list[tuple[str, str]]
+    metrics: dict[str, str], headlines: list[tuple[str, str]]
 ) -> None:
     points = [
         series([3e9], {"threads": 1}, metric=name, unit=unit, engine="own", server=None)
         for name, unit in metrics.items()
     ]
     (table,) = default_spec(points).tables
-    assert [(cell.metric, cell.unit) for cell in table.cells] == shown
+    assert [(cell.metric, cell.unit) for cell in table.cells] == headlines
     assert table.axes["link"].title == "Host"
 
 
@@ -192,9 +194,9 @@ def test_a_test_that_was_skipped_as_a_whole_has_its_table_with_the_reason(tmp_pa
         run = store.begin_run(RUN, cases, METRICS)
         store.add(run, "stream", plain.key, measured(1), LAUNCH)
         series = default_series(store, [run])
-        tables = [build(one, series) for one in default_spec(series).tables]
+        tables = [build(spec, series) for spec in default_spec(series).tables]
     assert [table.title for table in tables] == ["stream", "theirs"]
-    assert [one.text for one in tables[1].footnotes] == ["skipped: iperf3 isn't on gw1"]
+    assert [footnote.text for footnote in tables[1].footnotes] == ["skipped: iperf3 isn't on gw1"]
     assert tables[1].notes[0] == "Nothing was measured."
 
 
@@ -206,11 +208,11 @@ def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> 
         context = read_context(store, [store.run(run)])
         assert not context.peaks
         cells = [CellSpec(metric="throughput", relative_to="network")]
-        wanted = TableSpec(name="t", title="T", rows=["link"], cells=cells)
-        assert list(read_context(store, [store.run(run)], [wanted]).peaks[run]) == [PEAK]
+        table_spec = TableSpec(name="t", title="T", rows=["link"], cells=cells)
+        assert list(read_context(store, [store.run(run)], [table_spec]).peaks[run]) == [PEAK]
         series = default_series(store, [run])
-        (table,) = (build(one, series, context=context) for one in default_spec(series).tables)
-    assert [one.text for one in table.footnotes] == [
+        (table,) = (build(spec, series, context=context) for spec in default_spec(series).tables)
+    assert [footnote.text for footnote in table.footnotes] == [
         "1 of 3 replications; 2 not measured",
         "warning: receive buffer clamped",
     ]

@@ -20,8 +20,8 @@ _SIZES = (64, 1024)
 
 
 def _table(points: list[Series], *cells: dict[str, Any], **more: Any) -> Table:
-    given = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
-    spec = {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": given, **more}
+    cell_specs = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
+    spec = {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": cell_specs, **more}
     return build(TableSpec.model_validate(spec), points, level="short")
 
 

@@ -40,10 +40,10 @@ def _solved(store: Store) -> int:
         key = case_key("udp", "a→b", "a", "b", parameters)
         planned.append(PlannedCase("solve", Case(key, "udp", "a→b", "a", "b", parameters), 2))
     run = store.begin_run(_RUN, planned, {"udp": {"throughput": MetricInfo("bit/s", "higher")}})
-    for one in planned:
+    for planned_case in planned:
         for number in (1, 2):
             outcome = Outcome(number, MIDNIGHT + number, {"throughput": 1e9 * number})
-            store.add(run, "solve", one.case.key, outcome, Launch(MIDNIGHT))
+            store.add(run, "solve", planned_case.case.key, outcome, Launch(MIDNIGHT))
     store.finish_run(run, "complete")
     return run
 
@@ -66,9 +66,9 @@ def test_an_axis_called_like_a_column_has_one_of_its_own(
     header, first = _written(store, _solved(store), figure, tmp_path / "out")
     assert len(header) == len(set(header)), header
     row = dict(zip(header, first, strict=True))
-    wanted = {"n": "1000", "mean": "1001", "series": "1002", "link": "a→b", "run": "1"}
+    expected = {"n": "1000", "mean": "1001", "series": "1002", "link": "a→b", "run": "1"}
     # What is drawn as a word has its unit: udp's `series` is a time.
-    assert row[f"x_{axis}"].removesuffix("s") == wanted.get(axis, "solve")
+    assert row[f"x_{axis}"].removesuffix("s") == expected.get(axis, "solve")
     assert (row["n"], row["link"], row["run"]) == ("2", "a→b", "1")
     if kind == "heatmap":
         assert row["y_mean"] == "1001"

@@ -64,11 +64,11 @@ def draw(store: Store, tmp_path: Path) -> Callable[..., Path]:
 def _blocks(out: Path) -> list[NDArray[np.float64]]:
     """Return the numbers in each block of the figure's data."""
     blocks = (out / "fig.dat").read_text(encoding="utf-8").split("\n\n\n")
-    found = []
+    arrays = []
     for block in blocks:
         lines = [line for line in block.splitlines() if line and not line.startswith("#")]
-        found.append(np.array([[float(word) for word in line.split()] for line in lines]))
-    return found
+        arrays.append(np.array([[float(word) for word in line.split()] for line in lines]))
+    return arrays
 
 
 def _text(out: Path) -> str:
@@ -256,11 +256,11 @@ def test_zeros_are_told_where_an_axis_is_logarithmic(
     out = draw(run, figure="kind: ecdf, x: {metric: lost_packets, log: true}")
     # Half of them lie to the left of the axis, so the curve begins there.
     assert _blocks(out)[0].tolist() == [[1, 50], [1, 75], [10, 100]]
-    told = "Values of 0 or less, which have no place on a logarithmic axis: 2"
-    assert told in _text(out)
+    note = "Values of 0 or less, which have no place on a logarithmic axis: 2"
+    assert note in _text(out)
     out = draw(run, figure="kind: histogram, x: {metric: lost_packets, log: true}", name="two")
     assert sum(int(row["replications"]) for row in _records(out)) == 2
-    assert told in _text(out)
+    assert note in _text(out)
     for figure in (
         "kind: points, x: {axis: datagram}, y: {metric: lost_packets, log: true}",
         "kind: replications, y: {metric: lost_packets, log: true}",
@@ -287,10 +287,10 @@ def test_what_has_no_value_to_show_is_not_drawn_but_told(
 def test_one_series_has_no_key_and_two_have(store: Store, draw: Callable[..., Path]) -> None:
     cases = {(link, size): [1e9] for link in ("a→b", "b→a") for size in (1460, 4096)}
     run = store_values(store, cases)
-    alone = draw(run, figure=f"{_EVERY['lines']}, select: {{link: a→b}}", name="alone")
-    both = draw(run, figure=_EVERY["lines"], name="both")
-    assert "a→b" not in _texts(alone)
-    assert {"a→b", "b→a"} <= set(_texts(both))
+    one_link = draw(run, figure=f"{_EVERY['lines']}, select: {{link: a→b}}", name="alone")
+    two_links = draw(run, figure=_EVERY["lines"], name="both")
+    assert "a→b" not in _texts(one_link)
+    assert {"a→b", "b→a"} <= set(_texts(two_links))
 
 
 def test_a_logarithmic_axis_ends_near_its_values(store: Store, draw: Callable[..., Path]) -> None:

@@ -25,14 +25,14 @@ _TEN = [1e9, 1.1e9, 1.2e9, 1.3e9, 1.4e9, 1.5e9, 1.6e9, 1.7e9, 1.8e9, 1.9e9]
 def drawn(store: Store, gnuplot: None) -> Callable[..., Content]:
     """Return a function that draws a figure of runs and returns what was drawn."""
 
-    def made(*runs: int, figure: str) -> Content:
+    def figure_content(*runs: int, figure: str) -> Content:
         text = "{railgauge_report: 1, name: r, title: R, figures: [{name: fig, title: T, "
         spec = validate(loads(f"{text}{figure}}}]}}", "r.yaml"), Spec)
-        (one,) = build_figures(spec.figures[0], store, runs, catalogue=load_catalogue())
-        draw(one)
-        return one.content
+        (picture,) = build_figures(spec.figures[0], store, runs, catalogue=load_catalogue())
+        draw(picture)
+        return picture.content
 
-    return made
+    return figure_content
 
 
 def _notes(content: Content) -> str:
@@ -42,18 +42,18 @@ def _notes(content: Content) -> str:
 @pytest.mark.parametrize("kind", ["lines", "points", "replications"])
 @pytest.mark.parametrize("log", ["true", "false"])
 @pytest.mark.parametrize(
-    ("end", "told"),
+    ("end", "message"),
     [
         ("from: 5", "below 'from' of 'y', the nearest is 1.[49]"),
         ("to: 0.5", "above 'to' of 'y', the nearest is 1"),
     ],
 )
 def test_an_axis_that_ends_short_of_all_values_is_refused(
-    store: Store, drawn: Callable[..., Content], kind: str, log: str, end: str, told: str
+    store: Store, drawn: Callable[..., Content], kind: str, log: str, end: str, message: str
 ) -> None:
     run = store_values(store, {("a→b", 64): _TEN, ("a→b", 1460): _TEN})
     x = "" if kind == "replications" else "x: {axis: datagram}, "
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         drawn(
             run,
             figure=f"kind: {kind}, {x}y: {{metric: throughput, unit: Gbit/s, log: {log}, {end}}}",
@@ -88,13 +88,13 @@ def test_values_far_beyond_the_axis_hide_none_within_it(
         store_values(store, {("a→b", 64): values}, start=MIDNIGHT + 86400 * night)
     y = "{metric: throughput, unit: Gbit/s, to: 1.1}"
     content = drawn(1, 2, 3, figure=f"kind: replications, x: {{axis: time}}, y: {y}")
-    shown = content.plotted[0].points[:, 1]
-    assert sorted(shown[shown < 1.1].round(4)) == [1.0] * 3 + [1.01] * 3 + [1.02] * 3
+    rates = content.plotted[0].points[:, 1]
+    assert sorted(rates[rates < 1.1].round(4)) == [1.0] * 3 + [1.01] * 3 + [1.02] * 3
     assert "Beyond the ends of the y axis: 3 values or ends of bars." in content.notes
 
 
 @pytest.mark.parametrize(
-    ("figure", "told"),
+    ("figure", "note"),
     [
         (
             "kind: lines, x: {axis: datagram}, ",
@@ -114,13 +114,13 @@ def test_values_far_beyond_the_axis_hide_none_within_it(
     ],
 )
 def test_values_without_the_statistic_are_not_called_failed(
-    store: Store, drawn: Callable[..., Content], figure: str, told: str
+    store: Store, drawn: Callable[..., Content], figure: str, note: str
 ) -> None:
     values: Any = {("a→b", 64): _TEN, ("a→b", 256): [0.0, 1e9], ("a→b", 1460): [None, None]}
     run = store_values(store, values)
     y = "metric: throughput, statistic: harmonic_mean"
     y = f"{{axis: link, {y}}}" if "heatmap" in figure else f"{{{y}}}"
-    assert told in _notes(drawn(run, figure=f"{figure}y: {y}"))
+    assert note in _notes(drawn(run, figure=f"{figure}y: {y}"))
 
 
 def test_a_series_of_zeros_was_measured(store: Store, drawn: Callable[..., Content]) -> None:
@@ -132,7 +132,7 @@ def test_a_series_of_zeros_was_measured(store: Store, drawn: Callable[..., Conte
 
 
 @pytest.mark.parametrize(
-    ("figure", "told"),
+    ("figure", "note"),
     [
         ("kind: lines, x: {axis: datagram}", "Replications not measured, or without this metric"),
         ("kind: bars, x: {axis: link}", "Replications not measured, or without this metric"),
@@ -140,10 +140,10 @@ def test_a_series_of_zeros_was_measured(store: Store, drawn: Callable[..., Conte
     ],
 )
 def test_replications_that_a_run_did_not_come_to_are_counted(
-    store: Store, drawn: Callable[..., Content], figure: str, told: str
+    store: Store, drawn: Callable[..., Content], figure: str, note: str
 ) -> None:
-    run = store_values(store, {("a→b", 64): [1e9, None, 1.1e9]}, asked=5)
+    run = store_values(store, {("a→b", 64): [1e9, None, 1.1e9]}, total=5)
     content = drawn(run, figure=f"{figure}, y: {{metric: throughput}}")
-    assert f"{told}: 2." in content.notes
+    assert f"{note}: 2." in content.notes
     whole = store_values(store, {("a→b", 64): [1e9, None, 1.1e9]})
-    assert told not in _notes(drawn(whole, figure=f"{figure}, y: {{metric: throughput}}"))
+    assert note not in _notes(drawn(whole, figure=f"{figure}, y: {{metric: throughput}}"))

@@ -70,9 +70,9 @@ def _pixels(path: Path) -> list[tuple[float, float]]:
     root = ElementTree.parse(path).getroot()
     places = []
     for use in root.iter(f"{_SVG}use"):
-        found = re.fullmatch(r"translate\((.+),(.+)\) scale\((.+)\)", use.get("transform", ""))
-        if found is not None and float(found[3]) < 1.5:
-            places.append((float(found[1]), float(found[2])))
+        match = re.fullmatch(r"translate\((.+),(.+)\) scale\((.+)\)", use.get("transform", ""))
+        if match is not None and float(match[3]) < 1.5:
+            places.append((float(match[1]), float(match[2])))
     return places
 
 
@@ -124,17 +124,17 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     text = (out / "night.txt").read_text(encoding="utf-8")
     rows = [line.split()[-2:] for line in text.splitlines() if line.split()[-1:] == ["172"]]
     assert rows == [["616", "172"], ["4180", "172"]]
-    told = f"{_LINK}: 3451 arrivals of 5000 datagrams sent, the last after 67.486 ms"
-    assert f"{told}; 1549 lost in 8 loss runs." in text
-    found = {int(row["after_sequence"]): int(row["lost"]) for row in _records(out / "fig.csv")}
-    assert found == _LOSSES
+    summary = f"{_LINK}: 3451 arrivals of 5000 datagrams sent, the last after 67.486 ms"
+    assert f"{summary}; 1549 lost in 8 loss runs." in text
+    losses = {int(row["after_sequence"]): int(row["lost"]) for row in _records(out / "fig.csv")}
+    assert losses == _LOSSES
     assert "<td>1143</td>" in (out / "index.html").read_text(encoding="utf-8")
     assert "1143 & 209" in (out / "fig-losses.tex").read_text(encoding="utf-8")
 
 
 def test_thinned_points_are_told_and_unthinned_ones_are_not(store: Store, tmp_path: Path) -> None:
-    both = {("a→b", 0.0): [trace()], ("b→a", 0.0): [trace(sent=50)]}
-    run = store_traces(store, both)
+    traces = {("a→b", 0.0): [trace()], ("b→a", 0.0): [trace(sent=50)]}
+    run = store_traces(store, traces)
     _write(store, run, tmp_path / "out", "kind: arrival, each: [link]")
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
     drawn = len(_columns(tmp_path / "out" / "fig-1.dat"))
@@ -148,11 +148,11 @@ def test_points_kept_are_close_to_each_one_left_out() -> None:
     rng = np.random.default_rng(3)
     x = rng.permutation(20_000).astype(np.int64)
     y = np.cumsum(rng.integers(0, 1000, 20_000)).astype(np.int64)
-    kept = visible_points(x, y)
+    indices = visible_points(x, y)
     spans = float(np.ptp(x)), float(np.ptp(y))
     grid = {
         (int(a * 1000 / spans[0]), int((b - int(y.min())) * 1000 / spans[1]))
-        for a, b in zip(x[kept].tolist(), y[kept].tolist(), strict=True)
+        for a, b in zip(x[indices].tolist(), y[indices].tolist(), strict=True)
     }
     assert all(
         (int(a * 1000 / spans[0]), int((b - int(y.min())) * 1000 / spans[1])) in grid
@@ -241,8 +241,8 @@ def test_gaps_counts_every_inter_arrival_time_once(store: Store, tmp_path: Path)
         third = records[len(records) // 3]
         inside = (in_bin >= float(third["from_seconds"])) & (in_bin < float(third["to_seconds"]))
         assert int(third["arrivals"]) == np.count_nonzero(inside)
-        told = "Times of 0 or less, which have no place on a logarithmic axis: 1."
-        assert (told in (out / "night.txt").read_text()) == (log == "true")
+        note = "Times of 0 or less, which have no place on a logarithmic axis: 1."
+        assert (note in (out / "night.txt").read_text()) == (log == "true")
 
 
 def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -> None:
@@ -267,34 +267,34 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     assert "Points: the harmonic mean of 2 replications; bars: the least and the greatest." in text
     y = "{metric: throughput, statistic: mean, unit: bit/s}"
     _write(store, run, tmp_path / "base", f"kind: lines, x: {{axis: wait}}, y: {y}")
-    told = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
-    assert "greatest 533440021 bit/s at 1e-05 s" in told
+    base_text = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
+    assert "greatest 533440021 bit/s at 1e-05 s" in base_text
 
 
 def test_the_legend_names_only_what_differs(store: Store) -> None:
     run = store_traces(
         store, {("a→b", 0.0): [trace()], ("b→a", 0.0): [trace()], ("a→b", 0.5): [trace()]}
     )
-    there = store.traces([run])
+    traces = store.traces([run])
     names = ["run", "plan", "test", "engine", "link", "client_host", "server_host", "mode"]
     axes = make_axes([*names, "datagram", "wait"], {}, ["udp"], None)
-    assert [line.label for line in tell_apart(there, axes.__getitem__)] == [
+    assert [line.label for line in tell_apart(traces, axes.__getitem__)] == [
         "a→b, wait 0.0",
         "a→b, wait 0.5",
         "b→a, wait 0.0",
     ]
-    assert [line.label for line in tell_apart(there[:1], axes.__getitem__)] == ["a→b"]
+    assert [line.label for line in tell_apart(traces[:1], axes.__getitem__)] == ["a→b"]
 
 
 def test_several_engines_go_by_their_names_not_by_what_only_one_of_them_has() -> None:
-    ours = [
+    tcp = [
         series([1.0], {"message": size, "blocking": True, "threads": 1}, engine="tcp")
         for size in (1024, 2048)
     ]
-    theirs = [series([1.0], {"message": 1024, "threads": 1}, engine="iperf3")]
+    iperf3 = [series([1.0], {"message": 1024, "threads": 1}, engine="iperf3")]
     names = ["link", "engine", "message", "blocking", "threads"]
     axes = make_axes(names, {}, ["tcp", "iperf3"], load_catalogue())
-    labels = [line.label for line in tell_apart([*ours, *theirs], axes.__getitem__, "threads")]
+    labels = [line.label for line in tell_apart([*tcp, *iperf3], axes.__getitem__, "threads")]
     assert labels == ["tcp, message 1KiB", "tcp, message 2KiB", "iperf3, message 1KiB"]
 
 
@@ -364,12 +364,12 @@ def test_figures_on_a_page_share_no_ids_and_have_names(store: Store, tmp_path: P
     ],
 )
 def test_texts_in_a_script_are_inert(text: str) -> None:
-    made = run_gnuplot(
+    outputs = run_gnuplot(
         find_gnuplot(),
         {"x.plot": f"set print 'out'\nprint {quoted(text)}.'.'\nset print\n"},
         {"out": "."},
     )
-    assert made == [text + ".\n"]
+    assert outputs == [text + ".\n"]
 
 
 def test_titles_of_any_length_and_of_what_xml_lacks_are_drawn(store: Store, tmp_path: Path) -> None:

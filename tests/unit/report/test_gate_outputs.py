@@ -46,11 +46,11 @@ SCHEMA = {
 
 def assert_valid(element: ElementTree.Element) -> None:
     children, attributes = SCHEMA[element.tag]
-    assert {each.tag for each in element} <= children
+    assert {child.tag for child in element} <= children
     assert set(element.keys()) <= {name.rstrip("!") for name in attributes}
     assert {name[:-1] for name in attributes if name.endswith("!")} <= set(element.keys())
-    for each in element:
-        assert_valid(each)
+    for child in element:
+        assert_valid(child)
 
 
 @pytest.fixture
@@ -67,28 +67,30 @@ def mixed(database: Path) -> Verdict:
     return verdict(database, (1, 2, 3), (4,), problems=["2 replications failed: railgauge show 2"])
 
 
-def commands(found: Verdict) -> list[str]:
-    return list(workflow_commands(found, CATALOGUE))
+def commands(gate_verdict: Verdict) -> list[str]:
+    return list(workflow_commands(gate_verdict, CATALOGUE))
 
 
-def hostile(found: Verdict) -> Verdict:
+def hostile(gate_verdict: Verdict) -> Verdict:
     """Return the same with names that act in one form or another."""
     results = [
         replace(
-            each,
+            result,
             test=HOSTILE,
             metric=HOSTILE,
             unit=HOSTILE,
-            case=replace(each.case, link=HOSTILE),
+            case=replace(result.case, link=HOSTILE),
         )
-        for each in found.comparison.results
+        for result in gate_verdict.comparison.results
     ]
-    compared = found.comparison
+    compared = gate_verdict.comparison
     sides = tuple(replace(side, title=HOSTILE) for side in compared.selected)
-    gone = tuple(replace(each, test=HOSTILE) for each in compared.cases_only[0])
+    cases = tuple(replace(planned, test=HOSTILE) for planned in compared.cases_only[0])
     return replace(
-        found,
-        comparison=replace(compared, results=tuple(results), selected=sides, cases_only=(gone, ())),
+        gate_verdict,
+        comparison=replace(
+            compared, results=tuple(results), selected=sides, cases_only=(cases, ())
+        ),
         plan=HOSTILE,
         problems=(HOSTILE,),
     )
@@ -107,7 +109,7 @@ def test_junit_has_a_testcase_for_each_case_with_what_became_of_it(mixed: Verdic
         "errors": "2",
         "skipped": "2",
     }
-    outcome = {case.get("name"): [each.tag for each in case] for case in suite}
+    outcome = {case.get("name"): [child.tag for child in case] for case in suite}
     assert outcome == {
         "gw→hh · lane 1": ["failure", "system-out"],
         "gw→hh · lane 2": ["error", "system-out"],
@@ -176,12 +178,15 @@ def test_text_begins_with_the_whole_verdict_in_one_line(mixed: Verdict):
 def test_a_rest_of_almost_nothing_is_not_told_as_nothing(database: Path):
     add_run(database, {1: noisy()})
     add_run(database, {1: noisy(5e4)})
-    found = verdict(database)
-    table = [*verdict_lines(found, CATALOGUE), *markdown(found, CATALOGUE).splitlines()]
-    told = [line for line in table if "0.00005" in line]
-    assert len(told) == 3
+    gate_verdict = verdict(database)
+    table = [
+        *verdict_lines(gate_verdict, CATALOGUE),
+        *markdown(gate_verdict, CATALOGUE).splitlines(),
+    ]
+    matches = [line for line in table if "0.00005" in line]
+    assert len(matches) == 3
     assert not any("0.000 " in line or "-100.0 %" in line for line in table)
-    assert "-99.995 %" in told[0]
+    assert "-99.995 %" in matches[0]
 
 
 def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
@@ -189,16 +194,16 @@ def test_a_change_of_almost_nothing_is_not_told_as_none(database: Path):
         add_run(database, {1: noisy(noise=1e-5, seed=seed)}, smallest=1e-4)
     add_run(database, {1: noisy(0.9997e9, noise=1e-5)}, smallest=1e-4)
     lines = verdict_lines(verdict(database, (1, 2, 3), (4,)), CATALOGUE)
-    (told, *_) = [line for line in lines if "×" in line]
-    assert "×0.9997 (0.9997 to 0.9997)" in told
-    assert "slower; -0.03 %, probably between -0.03 and -0.03 %" in told
+    (row, *_) = [line for line in lines if "×" in line]
+    assert "×0.9997 (0.9997 to 0.9997)" in row
+    assert "slower; -0.03 %, probably between -0.03 and -0.03 %" in row
 
 
 def test_a_number_without_a_unit_has_nothing_behind_it(database: Path):
     add_run(database, {1: noisy()})
     add_run(database, {1: noisy()})
-    (one,) = verdict(database).comparison.results
-    before, after = quantities(replace(one, unit=""))
+    (result,) = verdict(database).comparison.results
+    before, after = quantities(replace(result, unit=""))
     assert before.isdigit()
     assert after.isdigit()
 
@@ -207,47 +212,53 @@ def test_a_number_without_a_unit_has_nothing_behind_it(database: Path):
 def test_a_share_is_shown_in_percent(database: Path, unit: str):
     add_run(database, {1: [0.25] * 8})
     add_run(database, {1: [0.0] * 8})
-    (one,) = verdict(database).comparison.results
-    assert quantities(replace(one, metric="loss_rate", unit=unit)) == ("25.00 %", "0 %")
+    (result,) = verdict(database).comparison.results
+    assert quantities(replace(result, metric="loss_rate", unit=unit)) == ("25.00 %", "0 %")
 
 
 def test_why_there_is_not_enough_data_is_told_where_all_is_asked_for(mixed: Verdict):
-    why = ": 30 and 1 replications can't show any change: take 4 of each"
+    explanation = ": 30 and 1 replications can't show any change: take 4 of each"
     for form in (
         list(verdict_lines(mixed, CATALOGUE, all_results=True)),
         markdown(mixed, CATALOGUE, all_results=True).splitlines(),
     ):
-        (told,) = [line for line in form if why in line]
-        assert "stream: gw→hh · lane 3: throughput: " in told
+        (reason,) = [line for line in form if explanation in line]
+        assert "stream: gw→hh · lane 3: throughput: " in reason
         # What couldn't be measured is told once.
         assert len([line for line in form if "2 replications failed and none" in line]) < 2
-    assert not any(why in line for line in verdict_lines(mixed, CATALOGUE))
-    assert why not in markdown(mixed, CATALOGUE)
+    assert not any(explanation in line for line in verdict_lines(mixed, CATALOGUE))
+    assert explanation not in markdown(mixed, CATALOGUE)
 
 
 def test_a_reason_is_told_once_with_how_many_results_have_it(database: Path):
     add_run(database, {number: noisy() for number in range(1, 25)})
     add_run(database, {number: noisy(n=1) for number in range(1, 25)})
-    found = verdict(database)
-    (line,) = (one for one in verdict_lines(found, CATALOGUE, all_results=True) if "take 4" in one)
+    gate_verdict = verdict(database)
+    (line,) = (
+        candidate
+        for candidate in verdict_lines(gate_verdict, CATALOGUE, all_results=True)
+        if "take 4" in candidate
+    )
     assert line.startswith("not enough data: stream: gw→hh · lane ")
     assert ": throughput and 23 more results: 10 and 1 replications can't show" in line
-    assert markdown(found, CATALOGUE, all_results=True).count("take 4 of each") == 1
+    assert markdown(gate_verdict, CATALOGUE, all_results=True).count("take 4 of each") == 1
 
 
 def test_of_many_reasons_twenty_are_told(database: Path):
     add_run(database, {number: noisy() for number in range(1, 25)})
     add_run(database, {number: [] for number in range(1, 25)}, fails=1)
-    found = verdict(database, (2,), (1,))
+    gate_verdict = verdict(database, (2,), (1,))
     whys = [
-        replace(each, judged=each.judged._replace(reason=f"because of {number}"))
-        for number, each in enumerate(found.comparison.results)
+        replace(result, judged=result.judged._replace(reason=f"because of {number}"))
+        for number, result in enumerate(gate_verdict.comparison.results)
     ]
-    found = replace(found, comparison=replace(found.comparison, results=tuple(whys)))
-    lines = list(verdict_lines(found, CATALOGUE, all_results=True))
+    gate_verdict = replace(
+        gate_verdict, comparison=replace(gate_verdict.comparison, results=tuple(whys))
+    )
+    lines = list(verdict_lines(gate_verdict, CATALOGUE, all_results=True))
     assert len([line for line in lines if "because of" in line]) == 20
     assert "not enough data: 4 more reasons" in lines
-    text = markdown(found, CATALOGUE, all_results=True)
+    text = markdown(gate_verdict, CATALOGUE, all_results=True)
     assert text.count("because of") == 20
     assert "… and 4 more" in text.splitlines()
 
@@ -262,35 +273,35 @@ def test_a_gate_passes_only_where_all_could_be_measured(mixed: Verdict, tmp_path
 
 
 def test_names_of_anything_break_no_form(mixed: Verdict):
-    found = hostile(mixed)
-    for line in verdict_lines(found, CATALOGUE, all_results=True):
+    gate_verdict = hostile(mixed)
+    for line in verdict_lines(gate_verdict, CATALOGUE, all_results=True):
         assert line.isprintable()
-    suite = ElementTree.fromstring(junit(found, CATALOGUE).encode())
+    suite = ElementTree.fromstring(junit(gate_verdict, CATALOGUE).encode())
     assert_valid(suite)
     assert len(suite) == 6
-    for line in commands(found):
+    for line in commands(gate_verdict):
         assert re.fullmatch(r"::(error|warning) title=[^:,]*::.*", line)
         assert line.isprintable()
-    for line in markdown(found, CATALOGUE).splitlines():
+    for line in markdown(gate_verdict, CATALOGUE).splitlines():
         assert line.isprintable()
         if line.startswith("| "):
             assert len(re.findall(r"(?<!\\)\|", line)) == 10
-    text = json.dumps(verdict_data(found), allow_nan=False)
+    text = json.dumps(verdict_data(gate_verdict), allow_nan=False)
     assert json.loads(text)["plan"] == HOSTILE
 
 
 @given(st.text())
 def test_escaped_markdown_is_one_line_in_which_nothing_acts(text: str):
-    found = escaped(text)
-    assert visible(found) == found
-    assert not re.search(r"(?<!\\)(\\\\)*[`*_\[\]<>&|~$#]", found)
+    line = escaped(text)
+    assert visible(line) == line
+    assert not re.search(r"(?<!\\)(\\\\)*[`*_\[\]<>&|~$#]", line)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"), [("12. of May", "12\\. of May"), ("7)", "7\\)"), ("1.5 s", "1.5 s")]
+    ("text", "expected"), [("12. of May", "12\\. of May"), ("7)", "7\\)"), ("1.5 s", "1.5 s")]
 )
-def test_markdown_makes_a_list_of_no_number(text: str, found: str):
-    assert escaped(text) == found
+def test_markdown_makes_a_list_of_no_number(text: str, expected: str):
+    assert escaped(text) == expected
 
 
 def _parsed(line: str) -> Sequence[str]:

@@ -50,13 +50,13 @@ def _write(
 
 def _blocks(path: Path) -> dict[str, NDArray[np.float64]]:
     """Return the blocks of a map's data by the first word of their comment."""
-    found = {}
+    blocks = {}
     for block in path.read_text(encoding="utf-8").split("\n\n\n"):
         lines = block.splitlines()
         comment = [line for line in lines if line.startswith("#")][-1]
         numbers = [[float(word) for word in line.split()] for line in lines if line[0] != "#"]
-        found[re.split(r"\W+", comment)[1]] = np.array(numbers)
-    return found
+        blocks[re.split(r"\W+", comment)[1]] = np.array(numbers)
+    return blocks
 
 
 def _lightness(colour: float) -> float:
@@ -152,7 +152,7 @@ def test_noise_is_no_contrast_and_one_outlier_does_not_take_all_of_it(
 ) -> None:
     quiet = _write(store, [store_matrix(store, rates(6, noise=0.001))], tmp_path / "quiet")
     colour = _blocks(quiet / "map.dat")["column"][:, 3]
-    light = [_lightness(one) for one in colour]
+    light = [_lightness(rgb) for rgb in colour]
     assert max(light) - min(light) < 10
     values = rates(6)
     values[0, 1] /= 1000
@@ -164,8 +164,8 @@ def test_noise_is_no_contrast_and_one_outlier_does_not_take_all_of_it(
         "kind: heatmap, y: {metric: latency}",
     )
     light_of = {
-        (int(row), int(column)): _lightness(one)
-        for column, row, _, one in _blocks(loud / "map.dat")["column"]
+        (int(row), int(column)): _lightness(rgb)
+        for column, row, _, rgb in _blocks(loud / "map.dat")["column"]
     }
     assert light_of[0, 1] < 20
     assert light_of[2, 3] + 15 < light_of[3, 2]
@@ -259,7 +259,7 @@ def test_the_same_database_gives_the_same_bytes_and_numbers(store: Store, tmp_pa
     values[1, 2] = np.nan
     run = store_matrix(store, values, replications=2)
     first, second = (_write(store, [run], tmp_path / name) for name in "ab")
-    assert all(one.read_bytes() == (second / one.name).read_bytes() for one in first.iterdir())
+    assert all(path.read_bytes() == (second / path.name).read_bytes() for path in first.iterdir())
     with (first / "map.csv").open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert [row["n"] for row in rows].count("0") == 1

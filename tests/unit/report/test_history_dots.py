@@ -24,17 +24,17 @@ def series(run: int, values: Sequence[float], suspect: Sequence[int] = ()) -> Se
 
 def strokes(block: str) -> list[tuple[float, float, float]]:
     """Return when each is, where it begins and where it ends."""
-    found = []
-    for one in block.split("\n\n"):
-        (when, low), (same, high) = (map(float, line.split()) for line in one.splitlines())
+    spans = []
+    for stroke in block.split("\n\n"):
+        (when, low), (same, high) = (map(float, line.split()) for line in stroke.splitlines())
         assert when == same
-        found.append((when, low, high))
-    return found
+        spans.append((when, low, high))
+    return spans
 
 
 def test_replications_apart_are_a_stroke_each():
-    found = dots([series(1, [100.0, 200.0, 400.0])], {1: 50.0}, 1.0, 2)
-    assert [(when, (low + high) / 2) for when, low, high in strokes(found["replications"])] == [
+    blocks = dots([series(1, [100.0, 200.0, 400.0])], {1: 50.0}, 1.0, 2)
+    assert [(when, (low + high) / 2) for when, low, high in strokes(blocks["replications"])] == [
         (50.0, 100.0),
         (50.0, 200.0),
         (50.0, 400.0),
@@ -42,48 +42,48 @@ def test_replications_apart_are_a_stroke_each():
 
 
 def test_replications_that_touch_are_one_stroke_over_all_of_them():
-    found = dots([series(1, [101.0, 400.0, 100.0, 102.0])], {1: 50.0}, 1.0, 2)
-    both = strokes(found["replications"])
+    blocks = dots([series(1, [101.0, 400.0, 100.0, 102.0])], {1: 50.0}, 1.0, 2)
+    spans = strokes(blocks["replications"])
     # A dot is 2 of 300 pixels high, of values that are 300 apart.
-    assert both == [(50.0, 99.0, 103.0), (50.0, 399.0, 401.0)]
+    assert spans == [(50.0, 99.0, 103.0), (50.0, 399.0, 401.0)]
 
 
 def test_equal_replications_of_two_nights_are_a_stroke_in_each():
-    found = dots([series(1, [100.0] * 9), series(2, [100.0, 160.0])], {1: 0.0, 2: 9.0}, 1.0, 2)
-    assert [when for when, _, _ in strokes(found["replications"])] == [0.0, 9.0, 9.0]
+    blocks = dots([series(1, [100.0] * 9), series(2, [100.0, 160.0])], {1: 0.0, 2: 9.0}, 1.0, 2)
+    assert [when for when, _, _ in strokes(blocks["replications"])] == [0.0, 9.0, 9.0]
 
 
 def test_a_suspect_replication_is_a_stroke_of_its_own_kind_though_it_touches_others():
-    found = dots([series(1, [100.0, 100.5, 400.0], suspect=[1])], {1: 0.0}, 1.0, 4)
-    assert len(strokes(found["replications"])) == 2
-    assert len(strokes(found["suspect replications"])) == 1
+    blocks = dots([series(1, [100.0, 100.5, 400.0], suspect=[1])], {1: 0.0}, 1.0, 4)
+    assert len(strokes(blocks["replications"])) == 2
+    assert len(strokes(blocks["suspect replications"])) == 1
 
 
 def test_every_replication_lies_on_a_stroke():
     values = np.random.default_rng(3).normal(1e9, 1e7, (40, 10))
-    found = dots(
+    blocks = dots(
         [series(run, night.tolist()) for run, night in enumerate(values)],
         {run: 86400.0 * run for run in range(40)},
         1e6,
         2,
     )
-    drawn = strokes(found["replications"])
+    drawn = strokes(blocks["replications"])
     assert len(drawn) < values.size
     for run, night in enumerate(values):
         ends = [(low, high) for when, low, high in drawn if when == 86400.0 * run]
-        assert all(any(low <= one / 1e6 <= high for low, high in ends) for one in night)
+        assert all(any(low <= value / 1e6 <= high for low, high in ends) for value in night)
 
 
 @pytest.mark.parametrize("values", [[], [5.0]])
 def test_one_replication_or_none_has_a_place(values: list[float]):
-    found = dots([series(1, values)], {1: 0.0}, 1.0, 4)
-    assert found.keys() == ({"replications"} if values else set())
+    blocks = dots([series(1, values)], {1: 0.0}, 1.0, 4)
+    assert blocks.keys() == ({"replications"} if values else set())
 
 
 @pytest.mark.parametrize("value", [0.0, 5.0, -5.0])
 def test_equal_replications_alone_have_a_height_too(value: float):
-    found = dots([series(1, [value] * 3)], {1: 0.0}, 1.0, 4)
-    ((_, low, high),) = strokes(found["replications"])
+    blocks = dots([series(1, [value] * 3)], {1: 0.0}, 1.0, 4)
+    ((_, low, high),) = strokes(blocks["replications"])
     assert low < value < high
 
 

@@ -56,7 +56,7 @@ def _page(name: str = "R") -> Page:
 
 def _html(title: str = "T", link: str = "gw→hh", page: str = "R", rows: int = 2) -> str:
     points = [
-        series([1e6, 3e6], {"datagram": datagram, "sockbuf": 1}, link=link, asked=2 + datagram % 2)
+        series([1e6, 3e6], {"datagram": datagram, "sockbuf": 1}, link=link, total=2 + datagram % 2)
         for datagram in range(1, rows + 1)
     ]
     spec = TableSpec(
@@ -124,7 +124,11 @@ def test_numbers_units_marks_and_footnotes_are_there() -> None:
 @pytest.mark.parametrize(("rows", "classes"), [(2, "scroll"), (201, "scroll long")])
 def test_a_long_table_is_laid_out_when_it_comes_into_view(rows: int, classes: str) -> None:
     page = _html(rows=rows)
-    around = [each["class"] for tag, each in _read(page).elements if each.get("aria-label") == "T"]
+    around = [
+        attributes["class"]
+        for tag, attributes in _read(page).elements
+        if attributes.get("aria-label") == "T"
+    ]
     assert around == [classes]
     assert ".scroll.long { content-visibility: auto;" in page
 
@@ -181,10 +185,10 @@ def test_the_browser_is_told_to_run_the_pages_own_style_and_script_only() -> Non
 
 def test_a_cell_sorts_by_its_whole_number_and_a_label_by_its_value() -> None:
     cells = [attributes for tag, attributes in _read(_html()).elements if tag == "td"]
-    median, variation = (float(one["data-value"] or "") for one in cells[:2])
+    median, variation = (float(cell["data-value"] or "") for cell in cells[:2])
     assert (median, variation) == (2e6, pytest.approx(0.5**0.5))
     labels = [attributes for tag, attributes in _read(_html()).elements if tag == "th"]
-    assert [one["data-value"] for one in labels if "data-value" in one] == ["1", "2"]
+    assert [label["data-value"] for label in labels if "data-value" in label] == ["1", "2"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -210,8 +214,8 @@ def _colours(scheme: str) -> dict[str, str]:
     return dict(re.findall(r"--(\w+): (#\w{6});", {"light": light, "dark": dark}[scheme]))
 
 
-def _contrast(one: str, other: str) -> float:
-    low, high = sorted((_luminance(one), _luminance(other)))
+def _contrast(foreground: str, background: str) -> float:
+    low, high = sorted((_luminance(foreground), _luminance(background)))
     return (high + 0.05) / (low + 0.05)
 
 

@@ -30,7 +30,7 @@ def _table(rows: int, title: str = "T", columns: int = 1, link: str = "a→b") -
             [(row + column) * 1e6] * 2,
             {"datagram": row, "sockbuf": column},
             link=link,
-            asked=2 + row % 2,
+            total=2 + row % 2,
         )
         for row in range(1, rows + 1)
         for column in range(columns)

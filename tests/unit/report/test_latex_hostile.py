@@ -64,14 +64,14 @@ def _table(text: str, rows: int = 2) -> Table:
 
 
 def _document(table: Table, text: str) -> dict[str, str]:
-    shown = _shown(text)
-    details = Details(shown, (shown, "b"), ((shown, (shown, shown)),))
-    parameters = Details(shown, ("Value",), ((shown, (shown,)),))
-    about = (Passage("x", "Run 1", (shown, shown)),)
+    plain = _visible(text)
+    details = Details(plain, (plain, "b"), ((plain, (plain, plain)),))
+    parameters = Details(plain, ("Value",), ((plain, (plain,)),))
+    about = (Passage("x", "Run 1", (plain, plain)),)
     appendix = Appendix("r-appendix", about, (parameters,), (details,))
-    listed = Details(shown, ("Replication", "Code", "Why"), ((shown, ("1", shown, shown)),))
-    page = Page("r", shown, (shown,), Details("Runs", (), ()), (), (), suspects=(listed,))
-    parts = [ReportPart(passage=Passage("p", shown, (shown, shown))), ReportPart(table=table)]
+    listed = Details(plain, ("Replication", "Code", "Why"), ((plain, ("1", plain, plain)),))
+    page = Page("r", plain, (plain,), Details("Runs", (), ()), (), (), suspects=(listed,))
+    parts = [ReportPart(passage=Passage("p", plain, (plain, plain))), ReportPart(table=table)]
     return {
         "r.tex": render_latex_document(page, parts, appendix),
         "t.tex": render_latex(table),
@@ -79,7 +79,7 @@ def _document(table: Table, text: str) -> dict[str, str]:
     }
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     from railgauge.base.characters import visible
 
     return visible(text)
@@ -92,10 +92,10 @@ def typeset(tmp_path: Path, latex: None) -> Callable[..., str]:
     def compiled(files: dict[str, str], main: str = "r") -> str:
         for name, content in files.items():
             (tmp_path / name).write_text(content, encoding="utf-8")
-        said = run_latex(tmp_path, main)
-        for width in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", said):
+        log = run_latex(tmp_path, main)
+        for width in re.findall(r"Overfull \\hbox \(([0-9.]+)pt", log):
             # What the eye doesn't see.
-            assert float(width) < 12, said
+            assert float(width) < 12, log
         return run(["pdftotext", "-layout", f"{main}.pdf", "-"], tmp_path)
 
     return compiled
@@ -118,8 +118,8 @@ def test_a_hostile_text_is_set_as_it_is_wherever_it_stands(
         assert pages.count("Q") >= 300 * 14
         return
     if kind == "languages":
-        text = re.sub("[中-龥А-я½🚀]", lambda found: f"U+{ord(found[0]):04X}", text)
-    assert pages.count(_squeezed(_shown(text))) >= 7
+        text = re.sub("[中-龥А-я½🚀]", lambda match: f"U+{ord(match[0]):04X}", text)
+    assert pages.count(_squeezed(_visible(text))) >= 7
 
 
 def test_a_missing_cells_text_is_no_number_even_if_it_ends_with_a_digit() -> None:

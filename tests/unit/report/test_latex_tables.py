@@ -104,10 +104,10 @@ def test_a_second_statistic_stands_behind_a_number_that_is_still_aligned(
     typeset: Callable[..., str], beside: str, latex: str, page: str
 ) -> None:
     cell = _MEDIAN.model_copy(update={"beside": beside})
-    made = _latex(2, 1, lambda row, column: row**9 * 1e6, [cell])
-    assert f"& {latex} \\\\" in made
-    assert "S[table-format=3.2,table-space-text-post={~" in made
-    assert page in typeset(made)
+    source = _latex(2, 1, lambda row, column: row**9 * 1e6, [cell])
+    assert f"& {latex} \\\\" in source
+    assert "S[table-format=3.2,table-space-text-post={~" in source
+    assert page in typeset(source)
 
 
 def test_a_long_table_names_each_row_on_every_page(typeset: Callable[..., str]) -> None:
@@ -131,7 +131,7 @@ def test_headings_of_a_wide_table_are_folded_before_it_is_shrunk(
     typeset: Callable[..., str],
 ) -> None:
     statistics = ("median", "interval", "cv", "stdev")
-    cells = [CellSpec(metric="throughput", statistic=one) for one in statistics]
+    cells = [CellSpec(metric="throughput", statistic=statistic) for statistic in statistics]
     latex = _latex(2, 2, lambda row, column: 1e6, cells)
     assert latex.count(r"\parbox[b]{7em}{\centering 95~\% interval of throughput}") == 2
     assert "interval of" in typeset(latex)

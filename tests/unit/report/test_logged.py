@@ -62,8 +62,8 @@ def _table(store: Store, runs: Sequence[int], **spec: object) -> Table:
     stored = [store.run(run) for run in runs]
     series = store.series(runs, stored_metrics([table]))
     catalogue = load_catalogue()
-    shown = TableSeries(store, stored, series, catalogue)
-    return build(table, shown.of(table), catalogue=catalogue)
+    table_series = TableSeries(store, stored, series, catalogue)
+    return build(table, table_series.of(table), catalogue=catalogue)
 
 
 def _rows(table: Table) -> list[list[str]]:
@@ -105,7 +105,9 @@ def test_counts_of_replications_have_statistics_like_any_metric(store: Store) ->
     run = _measured(store, [_outcome(i, log) for i, log in enumerate(logs, 1)])
     cell = {"metric": "client/interface/eth0/tx_packets", "digits": 0}
     table = _table(
-        store, [run], cells=[{**cell, "statistic": each} for each in ("median", "maximum", "n")]
+        store,
+        [run],
+        cells=[{**cell, "statistic": statistic} for statistic in ("median", "maximum", "n")],
     )
     assert _rows(table) == [["gw1→hh1", "200", "300", "3"]]
 
@@ -144,7 +146,9 @@ def test_a_failed_replications_counts_are_no_part_of_a_statistic(store: Store) -
     run = _measured(store, [_outcome(1, system_log(stat__interrupts=100)), failed])
     cell = {"metric": "client/stat/interrupts", "digits": 0}
     table = _table(
-        store, [run], cells=[{**cell, "statistic": each} for each in ("maximum", "minimum", "n")]
+        store,
+        [run],
+        cells=[{**cell, "statistic": statistic} for statistic in ("maximum", "minimum", "n")],
     )
     assert _rows(table) == [["gw1→hh1", "100", "100", "1"]]
     assert [note.text for note in table.footnotes] == ["1 of 2 replications; 1 failed"]
@@ -155,15 +159,18 @@ def test_counts_and_single_replications_may_be_held_against_what_is_not_shown(
 ) -> None:
     outcomes = [_outcome(i, system_log(stat__interrupts=10 * i)) for i in (1, 2)]
     small = _measured(store, outcomes, case=_case(64))
-    more = [replace(one, metrics={"throughput": 5e6}) for one in outcomes]
+    more = [replace(outcome, metrics={"throughput": 5e6}) for outcome in outcomes]
     large = _measured(store, more)
-    held = {"against": {"run": small}, "digits": 1}
+    reference = {"against": {"run": small}, "digits": 1}
     table = _table(
         store,
         [small, large],
         rows=["replication"],
         select={"run": large},
-        cells=[{"metric": "throughput", **held}, {"metric": "client/stat/interrupts", **held}],
+        cells=[
+            {"metric": "throughput", **reference},
+            {"metric": "client/stat/interrupts", **reference},
+        ],
     )
     assert _rows(table) == [["1", "5.0", "1.0"], ["2", "2.5", "1.0"]]
 
@@ -240,15 +247,15 @@ def test_names_in_braces_are_axes(store: Store) -> None:
     cells = [{"metric": "client/cpu/{cpu}/load", "unit": "%", "digits": 0}]
     table = _table(store, [run], rows=["cpu"], cells=cells, axes={"cpu": {"title": "CPU"}})
     assert [row.key[0] for row in table.rows] == ["all", *range(12)]
-    some = _table(store, [run], rows=["cpu"], cells=cells, select={"cpu": [9, 10]})
-    assert _rows(some) == [["9", "50"], ["10", "50"]]
-    both = [{"metric": "client/interface/{interface}/{counter}", "digits": 0}]
-    each = {"rows": ["interface"], "columns": ["counter"], "cells": both}
-    wanted = {"interface": "lo", "counter": ["rx_packets", "rx_errors"]}
-    (row,) = _table(store, [run], select=wanted, **each).rows
+    subset = _table(store, [run], rows=["cpu"], cells=cells, select={"cpu": [9, 10]})
+    assert _rows(subset) == [["9", "50"], ["10", "50"]]
+    counter_cells = [{"metric": "client/interface/{interface}/{counter}", "digits": 0}]
+    layout = {"rows": ["interface"], "columns": ["counter"], "cells": counter_cells}
+    selection = {"interface": "lo", "counter": ["rx_packets", "rx_errors"]}
+    (row,) = _table(store, [run], select=selection, **layout).rows
     assert {cell.text for cell in row.cells} == {"12", "0"}
     with pytest.raises(InputError, match="is in 'B' for some"):
-        _table(store, [run], **each)
+        _table(store, [run], **layout)
 
 
 def test_cpu_shares_are_of_its_own_time_and_soakers_count_as_idle(store: Store) -> None:

@@ -53,11 +53,11 @@ def _case(engine: str, threads: int) -> Case:
 @pytest.fixture
 def report(tmp_path: Path, gnuplot: None) -> Path:
     """The folder of a report with its figure."""
-    ours = [PlannedCase("ours", _case("own", threads), 6) for threads in _RATES]
+    measured = [PlannedCase("ours", _case("own", threads), 6) for threads in _RATES]
     reason = "theirs isn't on here"
-    theirs = [PlannedCase("theirs", _case("theirs", threads), 6, reason) for threads in (1, 2)]
+    skipped = [PlannedCase("theirs", _case("theirs", threads), 6, reason) for threads in (1, 2)]
     with Store.open(str(tmp_path / "r.db")) as store:
-        run = store.begin_run(RUN, [*ours, *theirs], {"own": _METRICS, "theirs": _METRICS})
+        run = store.begin_run(RUN, [*measured, *skipped], {"own": _METRICS, "theirs": _METRICS})
         store.add_peaks(run, [Peak("here", "cpu_double", 48e9, "op/s", "found: 3 cores × 16 GHz")])
         for threads, rates in _RATES.items():
             launch = Launch(MOMENT, warnings=("client: shared a core",) if threads == 4 else ())

@@ -91,6 +91,6 @@ def test_theoretical_peaks_stand_first_with_their_sources() -> None:
         ("peak memory_latency", [f"14.00 ns ({sheet})", "–"]),
     ]
     # A fact of that name is another thing.
-    shown = dict(in_short(machines, 60))
-    assert (shown["memory"], shown["peak memory"]) == ("1 kB", f"68.26 GB/s ({sheet})")
+    summary = dict(in_short(machines, 60))
+    assert (summary["memory"], summary["peak memory"]) == ("1 kB", f"68.26 GB/s ({sheet})")
     assert machines.note == "11 facts of 2 hosts, all of them alike."

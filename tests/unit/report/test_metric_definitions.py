@@ -29,8 +29,8 @@ def _run(*engines: str, origin: str = "measured", **clocks: str) -> StoredRun:
 
 def test_metrics_are_defined_by_their_engines_own_table_in_its_order() -> None:
     catalogue = load_catalogue()
-    shown = {"udp": ["loss_rate", "throughput"], "tcp": ["throughput"]}
-    udp, tcp = metric_tables(shown, catalogue)
+    metrics = {"udp": ["loss_rate", "throughput"], "tcp": ["throughput"]}
+    udp, tcp = metric_tables(metrics, catalogue)
     assert [udp.title, tcp.title] == ["Metrics of engine udp", "Metrics of engine tcp"]
     assert list(_rows(udp)) == ["throughput", "loss_rate"]
     own = catalogue.engine("udp").metrics["throughput"].help
@@ -51,8 +51,8 @@ def test_every_headline_of_ours_is_defined_with_its_unit() -> None:
 
 
 def test_what_comes_from_system_logs_has_a_table_for_all_engines() -> None:
-    shown = {"udp": ["server_cpu_load"], "tcp": ["client/busiest/rx_bytes/s", "server_cpu_load"]}
-    (logged,) = metric_tables(shown, load_catalogue())
+    metrics = {"udp": ["server_cpu_load"], "tcp": ["client/busiest/rx_bytes/s", "server_cpu_load"]}
+    (logged,) = metric_tables(metrics, load_catalogue())
     assert logged.title == "Metrics from system logs"
     rows = _rows(logged)
     assert rows["server_cpu_load"].startswith("Server: share of the time of all its CPUs")
@@ -101,12 +101,12 @@ def test_pages_define_the_metrics_that_they_show(store: Store, tmp_path: Path) -
         if file.parent.name == "cases" and file.suffix == ".html"
     )
     helps = {name: load_catalogue().engine("udp").metrics[name].help for name in units}
-    shown = {name: text.split(",")[0][1:] for name, text in helps.items()}
-    assert shown["throughput"] in page
-    assert shown["sent_packets"] not in page
+    phrases = {name: text.split(",")[0][1:] for name, text in helps.items()}
+    assert phrases["throughput"] in page
+    assert phrases["sent_packets"] not in page
     assert "both ends sndbuf 2KiB" in page
-    assert shown["throughput"] in of_case
-    assert shown["sent_packets"] in of_case
+    assert phrases["throughput"] in of_case
+    assert phrases["sent_packets"] in of_case
     assert "In effect, both ends" in of_case
     assert "sndbuf 2KiB" in of_case
 

@@ -32,10 +32,10 @@ class Reported:
         with (self.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
         axes = list(lines[0])[:labels]
-        found: dict[tuple[str, ...], list[str]] = {}
+        cells_by_key: dict[tuple[str, ...], list[str]] = {}
         for line in lines:
-            found.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
-        return [[*key, *cells] for key, cells in found.items()]
+            cells_by_key.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
+        return [[*key, *cells] for key, cells in cells_by_key.items()]
 
 
 @pytest.fixture
@@ -80,41 +80,41 @@ def _printed_settings(text: str) -> list[str]:
 def test_a_test_one_way_is_hpcbenchs_table(store, catalogue, report, sample):
     text = (SAMPLES / f"{sample}.txt").read_text()
     run = import_hpcbench(store, [SAMPLES / f"{sample}.txt"], catalogue=catalogue).run
-    shown = report("hpcbench-stream", [run])
-    rows = [row[3:] for row in shown.rows("stream", labels=4)]
+    files = report("hpcbench-stream", [run])
+    rows = [row[3:] for row in files.rows("stream", labels=4)]
     assert rows == _sample_rows(text, "Network(Mbps)")
-    processes = [row[3:] for row in shown.rows("processes", labels=4)]
+    processes = [row[3:] for row in files.rows("processes", labels=4)]
     assert processes == _sample_rows(text, "Process information")
-    (averages,) = shown.rows("averages", labels=3)
+    (averages,) = files.rows("averages", labels=3)
     printed = re.findall(
         r"# (?:Local|Network) Average: (\S+)  Minimum: (\S+)  Maximum: (\S+)", text
     )
     assert averages[3:] == [number for line in printed for number in line]
-    (settings,) = shown.rows("settings", labels=3)
+    (settings,) = files.rows("settings", labels=3)
     assert settings[3:] == _printed_settings(text)
 
 
 def test_a_test_both_ways_is_hpcbenchs_table(store, catalogue, report):
     text = (SAMPLES / "bidirectional.txt").read_text()
     run = import_hpcbench(store, [SAMPLES / "bidirectional.txt"], catalogue=catalogue).run
-    shown = report("hpcbench-bidirectional", [run])
-    assert _numbered(shown.rows("bidirectional", labels=3)) == _sample_rows(text, "loss-rate")
-    assert _numbered(shown.rows("processes", labels=3)) == _sample_rows(text, "Process information")
-    (averages,) = shown.rows("averages", labels=2)
+    files = report("hpcbench-bidirectional", [run])
+    assert _numbered(files.rows("bidirectional", labels=3)) == _sample_rows(text, "loss-rate")
+    assert _numbered(files.rows("processes", labels=3)) == _sample_rows(text, "Process information")
+    (averages,) = files.rows("averages", labels=2)
     local = "1756.112012 1752.637614 1761.508608"
     assert " ".join(averages[2:]) == f"{local} 1614.919380 1601.171587 1626.004534"
-    (settings,) = shown.rows("settings", labels=3)
+    (settings,) = files.rows("settings", labels=3)
     assert settings[3:] == _printed_settings(text)
 
 
 def test_a_test_by_size_is_hpcbenchs_table(store, catalogue, report):
     text = (SAMPLES / "exponential.txt").read_text()
     run = import_hpcbench(store, [SAMPLES / "exponential.txt"], catalogue=catalogue).run
-    shown = report("hpcbench-exponential", [run])
+    files = report("hpcbench-exponential", [run])
     # Theirs counts the sizes in front.
     printed = [row[1:] for row in _sample_rows(text, "(Byte)")]
-    assert _numbered(shown.rows("sizes", labels=3)) == printed
-    processes = shown.rows("processes", labels=3)
+    assert _numbered(files.rows("sizes", labels=3)) == printed
+    processes = files.rows("processes", labels=3)
     assert [row[3:] for row in processes] == [
         row[1:] for row in _sample_rows(text, "Process information")
     ]
@@ -123,11 +123,11 @@ def test_a_test_by_size_is_hpcbenchs_table(store, catalogue, report):
 def test_round_trips_are_hpcbenchs_lines(store, catalogue, report):
     text = (SAMPLES / "latency.txt").read_text()
     run = import_hpcbench(store, [SAMPLES / "latency.txt"], catalogue=catalogue).run
-    shown = report("hpcbench-latency", [run])
+    files = report("hpcbench-latency", [run])
     printed = re.findall(r"UDP Round Trip Time \((\d+)\) : (\S+) usec", text)
-    trials = shown.rows("round-trips", labels=3)
-    assert [row[2:] for row in trials] == [list(each) for each in printed]
-    (averages,) = shown.rows("averages", labels=2)
+    trials = files.rows("round-trips", labels=3)
+    assert [row[2:] for row in trials] == [list(pair) for pair in printed]
+    (averages,) = files.rows("averages", labels=2)
     summary = re.search(r"min/avg/max = (\S+)/(\S+)/(\S+) usec", text)
     assert summary is not None
     assert averages[2:] == [*summary.groups(), str(len(printed))]
@@ -142,22 +142,22 @@ def _counted(row: Sequence[str]) -> list[str]:
 def test_system_logs_are_hpcbenchs_tables(store, catalogue, report, side, ending):
     text = (SAMPLES / "system_log" / f"output.{ending}").read_text()
     run = import_hpcbench(store, [SAMPLES / "system_log" / "output"], catalogue=catalogue).run
-    shown = report("hpcbench-system-log", [run])
-    interfaces = shown.rows(f"{side}-interfaces", labels=4)
-    interrupts = shown.rows(f"{side}-interrupts", labels=4)
+    files = report("hpcbench-system-log", [run])
+    interfaces = files.rows(f"{side}-interfaces", labels=4)
+    interrupts = files.rows(f"{side}-interrupts", labels=4)
     names = re.findall(r"interface <(\w+)>", text)
     assert {row[2] for row in interfaces} == {name.replace("loop", "lo") for name in names}
     for name in names:
         printed = [_counted(row) for row in _sample_rows(text, f"interface <{name}>")]
-        ours = name.replace("loop", "lo")
-        counts = [row[3:] for row in interfaces if row[2] == ours]
+        interface = name.replace("loop", "lo")
+        counts = [row[3:] for row in interfaces if row[2] == interface]
         assert counts == [[row[0], *row[9:13]] for row in printed]
-        by_cpu = [row[3:] for row in interrupts if row[2] == ours]
+        by_cpu = [row[3:] for row in interrupts if row[2] == interface]
         assert by_cpu == [[row[0], *row[13:]] for row in printed]
         # Their shares are cut off, and stand with a decimal below.
-        system = _numbered(shown.rows(f"{side}-system", labels=3))
+        system = _numbered(files.rows(f"{side}-system", labels=3))
         assert [[row[0], *row[4:]] for row in system] == [[row[0], *row[4:9]] for row in printed]
-    cpus = shown.rows(f"{side}-cpus", labels=4)
+    cpus = files.rows(f"{side}-cpus", labels=4)
     for cpu in range(4):
         printed = [_counted(row) for row in _sample_rows(text, f"CPU{cpu} workload")]
         assert [row[3:] for row in cpus if row[2] == str(cpu)] == [row[:5] for row in printed]
@@ -175,22 +175,22 @@ def test_their_wide_tables_fit_a_page(store, catalogue, report, definition):
 
 
 def test_the_cpu_table_is_zcs(store, report):
-    shown = report("zc-cpu", [*store_zc(store), *store_zc_chunks(store)])
+    files = report("zc-cpu", [*store_zc(store), *store_zc_chunks(store)])
     with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
         by_chunk = [tuple(row.values()) for row in csv.DictReader(file)]
-    with (shown.folder / "chunk.csv").open(encoding="utf-8", newline="") as file:
+    with (files.folder / "chunk.csv").open(encoding="utf-8", newline="") as file:
         cells = [(row["plan"], row["write"], row["shown"]) for row in csv.DictReader(file)]
     assert sorted(cells) == sorted(by_chunk)
     with ZC.open(encoding="utf-8", newline="") as file:
         printed = list(csv.DictReader(file))
     for table, does in (("sending", ("sendfile", "send")), ("receiving", ("receive",))):
-        with (shown.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        with (files.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
             lines = list(csv.DictReader(file))
-        found: dict[tuple[str, str, str], list[str]] = {}
+        cells_by_place: dict[tuple[str, str, str], list[str]] = {}
         for line in lines:
             place = line["plan"], line["link"], line["send"] or "receive"
-            found.setdefault(place, []).append(line["shown"])
-        numbers = {place: cells for place, cells in found.items() if any(cells)}
+            cells_by_place.setdefault(place, []).append(line["shown"])
+        numbers = {place: cells for place, cells in cells_by_place.items() if any(cells)}
         assert numbers == {
             (row["kernel"], row["card"], row["does"]): [*row.values()][3:]
             for row in printed
@@ -217,7 +217,7 @@ def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
     bandwidth = {0.0: 497.0, 12e-6: 507.0, 15e-6: 501.0}
     link = "gwgsara2→prusin"
     streams = {(link, wait): [trace(lost)] for wait, lost in losses.items()}
-    told = {
+    metrics = {
         (link, wait): {
             "sequence_throughput": 1e6 * bandwidth[wait],
             "lost_packets": sum(lost.values()),
@@ -227,20 +227,22 @@ def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
         }
         for wait, lost in losses.items()
     }
-    runs = [store_traces(store, streams, also=told)]
-    runs.append(store_traces(store, streams, also=told, test="wait-sweep", datagram=1460))
-    shown = report("udpmon-arrival", runs)
-    rows = [row for row in shown.rows("streams", labels=3) if row[0] == "1000"]
+    runs = [store_traces(store, streams, also=metrics)]
+    runs.append(store_traces(store, streams, also=metrics, test="wait-sweep", datagram=1460))
+    files = report("udpmon-arrival", runs)
+    rows = [row for row in files.rows("streams", labels=3) if row[0] == "1000"]
     assert [row[3:7] for row in rows] == [
         ["497.00", "616", "1549.0", "8.0"],
         ["507.00", "1139", "712.0", "5.0"],
         ["501.00", "4999", "0.0", "0.0"],
     ]
     for number, lost in enumerate(losses.values(), 1):
-        assert "<svg" in (shown.folder / f"arrival-{number}.svg").read_text()
-        table = shown.folder / f"arrival-{number}-losses.tex"
-        found = re.findall(r"& (\d+) & (\d+) *\\\\", table.read_text()) if table.exists() else []
-        assert found == [(str(after), str(many)) for after, many in lost.items()]
-    with (shown.folder / "loss-runs-1.csv").open(encoding="utf-8", newline="") as lines:
+        assert "<svg" in (files.folder / f"arrival-{number}.svg").read_text()
+        table = files.folder / f"arrival-{number}-losses.tex"
+        loss_rows = (
+            re.findall(r"& (\d+) & (\d+) *\\\\", table.read_text()) if table.exists() else []
+        )
+        assert loss_rows == [(str(after), str(many)) for after, many in lost.items()]
+    with (files.folder / "loss-runs-1.csv").open(encoding="utf-8", newline="") as lines:
         counted = sum(int(row["loss_runs"]) for row in csv.DictReader(lines))
     assert counted == sum(len(lost) for lost in losses.values())

@@ -60,8 +60,8 @@ def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
         again = {path.name: path.read_bytes() for path in make(name, store, runs, tmp_path / "b")}
         assert [run.id for run in store.runs()] == runs, "the user's database stays as it is"
     assert first == again
-    for made in ("index.html", f"{name}.txt", f"{name}.tex"):
-        assert first[made]
+    for file_name in ("index.html", f"{name}.txt", f"{name}.tex"):
+        assert first[file_name]
     for item in loaded.paper.items:
         assert any(re.fullmatch(rf"{item.name}(-.*)?\.csv", file) for file in first), item.name
     assert "Overfull" not in typeset(tmp_path / "a", name)
@@ -133,7 +133,7 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
         udp = _sharcnet_run(store, "sharcnet-udp", lambda i: (600 + offsets[i - 1]) * 1e6)
         tcp = _sharcnet_run(store, "sharcnet-tcp", lambda i: (600 + offsets[i - 1]) * 1e6)
         make("sharcnet", store, [udp, tcp], tmp_path / "out")
-    deviation = float(np.std([600 + one for one in offsets], ddof=1))
+    deviation = float(np.std([600 + offset for offset in offsets], ddof=1))
     # Student's t for 9 degrees of freedom, 97.5 %: 2.262157.
     reach = 2.2621571628 * deviation / 10**0.5
     for table, size in (("table-1", "datagram"), ("table-2", "message")):
@@ -160,9 +160,9 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
                 (difference + reach) * 1e6, rel=1e-6
             )
             # A spreadsheet shall not take it for a formula.
-            shown = line["shown"].removeprefix("'")
+            rendered = line["shown"].removeprefix("'")
             exact = (600 - Decimal(text)).quantize(Decimal("0.1"), ROUND_HALF_EVEN)
-            assert shown.startswith(f"{exact} [{difference - reach:.1f}, ")
+            assert rendered.startswith(f"{exact} [{difference - reach:.1f}, ")
             checked += 1
         assert checked == sum(text[0].isdigit() for text in printed.values())
     text = (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
@@ -171,13 +171,13 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
 
 def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None:
     make("zc", None, (), tmp_path / "out")
-    shown: dict[tuple[str, str, str], list[float]] = {}
+    rates: dict[tuple[str, str, str], list[float]] = {}
     for line in lines_of(tmp_path / "out" / "local-networking.csv"):
         if line["metric"] == "throughput":
             place = line["send"], line["client_cpu"], line["server_cpu"]
-            shown.setdefault(place, []).append(float(line["median"]) / 8000)
+            rates.setdefault(place, []).append(float(line["median"]) / 8000)
     # kB/s of 2.4.1 and of 2.4.1-zc
-    assert shown == {
+    assert rates == {
         ("sendfile", "", ""): [66600, 208000],
         ("send", "", ""): [70000, 69000],
         ("sendfile", "0", "1"): [66700, 213047],
@@ -189,17 +189,17 @@ def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None
 
 def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_path: Path) -> None:
     make("sharcnet", None, (), tmp_path / "out")
-    shown = {
+    cells = {
         (line["datagram"], line["link"], line["sockbuf"]): line
         for line in lines_of(tmp_path / "out" / "table-1.csv")
     }
-    assert shown["1460", "gw→hh", "10240"]["shown"] == "177.59"
-    assert shown["1460", "gw→hh", "10240"]["n"] == "10"
+    assert cells["1460", "gw→hh", "10240"]["shown"] == "177.59"
+    assert cells["1460", "gw→hh", "10240"]["n"] == "10"
     # A mean of ten has neither a median nor an interval.
-    assert shown["1460", "gw→hh", "10240"]["median"] == ""
-    assert shown["1460", "gw→hh", "10240"]["interval_low"] == ""
-    assert shown["40960", "gw→gw", "10240"]["shown"] == "impossible"
-    assert shown["1024", "gw→gw", "1048576"]["shown"] == "lost"
+    assert cells["1460", "gw→hh", "10240"]["median"] == ""
+    assert cells["1460", "gw→hh", "10240"]["interval_low"] == ""
+    assert cells["40960", "gw→gw", "10240"]["shown"] == "impossible"
+    assert cells["1024", "gw→gw", "1048576"]["shown"] == "lost"
     text = " ".join((tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8").split())
     assert "arithmetic mean of 10 published replications per cell" in text
     assert "Lost: printed in the paper, but lost in the copy at hand; impossible:" in text
@@ -249,11 +249,13 @@ def test_a_papers_mistakes_are_told_where_they_stand(tmp_path: Path) -> None:
     wrong = [{**item, "parts": ["table9"]}, {**item, "name": "two", "report": "nothing"}]
     with pytest.raises(FileProblems) as caught:
         load_paper(_definition(tmp_path, items=wrong, plans=["sharcnet-ucp"]), load_catalogue())
-    told = [str(problem) for problem in caught.value.problems]
-    assert all(re.match(r".*mine\.yaml:\d+:\d+: ", one) for one in told)
-    assert any("no table and no figure 'table9': did you mean 'table1'" in one for one in told)
-    assert any("the report 'nothing' does not exist" in one for one in told)
-    assert any("the plan 'sharcnet-ucp' does not exist" in one for one in told)
+    messages = [str(problem) for problem in caught.value.problems]
+    assert all(re.match(r".*mine\.yaml:\d+:\d+: ", message) for message in messages)
+    assert any(
+        "no table and no figure 'table9': did you mean 'table1'" in message for message in messages
+    )
+    assert any("the report 'nothing' does not exist" in message for message in messages)
+    assert any("the plan 'sharcnet-ucp' does not exist" in message for message in messages)
 
 
 def test_what_is_no_paper_is_told() -> None:
@@ -289,12 +291,12 @@ def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) ->
 
 def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path) -> None:
     make("udpmon", None, (), tmp_path / "out")
-    shown = {
+    cells = {
         (line["link"], line["datagram"]): line["shown"]
         for line in lines_of(tmp_path / "out" / "streams.csv")
         if line["metric"] == "sequence_last" and line["wait"] == "0.0"
     }
-    assert shown == {
+    assert cells == {
         ("prusin→gwgsara2", "1000"): "not measured",
         ("gwgsara2→prusin", "1000"): "not measured",
         ("gwgsara2→gwgsara4", "1000"): "2040",

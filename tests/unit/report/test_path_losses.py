@@ -28,7 +28,7 @@ def _gw(packets: int, **more: int) -> SystemLog:
         "protocol/Tcp/OutSegs": _OTHERS + 70,
         "protocol/Udp/OutDatagrams": 5000,
     }
-    return _log("gw", counts | {f"protocol/Ip/{name}": each for name, each in more.items()})
+    return _log("gw", counts | {f"protocol/Ip/{name}": count for name, count in more.items()})
 
 
 def _hh(packets: int, arrived: int, dropped: int = 0, **more: int) -> SystemLog:
@@ -39,7 +39,7 @@ def _hh(packets: int, arrived: int, dropped: int = 0, **more: int) -> SystemLog:
         "protocol/Udp/InErrors": dropped,
         "protocol/Udp/RcvbufErrors": dropped,
     }
-    return _log("hh", counts | {f"protocol/Ip/{name}": each for name, each in more.items()})
+    return _log("hh", counts | {f"protocol/Ip/{name}": count for name, count in more.items()})
 
 
 def _ports(*packets: int | None, discards: int = 0) -> list[PortLog]:
@@ -61,8 +61,8 @@ def _metrics(received: int, dropped: int = 0, sent: int = 5000) -> dict[str, flo
 
 
 def _loss(*logs: SystemLog, ports: list[PortLog], metrics: dict[str, float]) -> PathLoss:
-    (found,) = path_losses(_case(), logs, ports, metrics)
-    return found
+    (loss,) = path_losses(_case(), logs, ports, metrics)
+    return loss
 
 
 def test_a_loss_is_placed_between_the_two_counters_that_differ() -> None:
@@ -73,7 +73,7 @@ def test_a_loss_is_placed_between_the_two_counters_that_differ() -> None:
         metrics=_metrics(3796),
     )
     assert loss.sentences == ("1,204 of 5,000 packets vanished between A:18 (out) and B:3 (out).",)
-    assert [each.place for each in loss.stations] == [
+    assert [station.place for station in loss.stations] == [
         "the socket on gw",
         "eth0 of gw",
         "A:17 (in)",
@@ -98,8 +98,8 @@ def test_a_loss_is_placed_between_the_two_counters_that_differ() -> None:
     ],
 )
 def test_a_loss_is_placed_anywhere_on_the_path(counts: tuple[int, ...], places: str) -> None:
-    gw, one, two, three, hh = counts
-    loss = _loss(_gw(gw), _hh(hh, 3000), ports=_ports(one, two, three), metrics=_metrics(3000))
+    gw, a17, a18, b3, hh = counts
+    loss = _loss(_gw(gw), _hh(hh, 3000), ports=_ports(a17, a18, b3), metrics=_metrics(3000))
     assert loss.sentences == (f"2,000 of 5,000 packets vanished between {places}.",)
 
 
@@ -125,7 +125,7 @@ def test_copies_made_on_the_way_do_not_hide_how_many_datagrams_are_missing() -> 
         "500 copies of datagrams were made on the way, and counts that include them hide as many "
         "losses: 1,000 different datagrams are missing.",
     )
-    assert not any(each.note for each in loss.stations)
+    assert not any(station.note for station in loss.stations)
 
 
 def test_copies_are_not_taken_for_other_traffic() -> None:
@@ -135,7 +135,7 @@ def test_copies_are_not_taken_for_other_traffic() -> None:
         ports=_ports(6000, 6000, 5000),
         metrics=_metrics(4000) | {"duplicate_packets": 1000},
     )
-    assert not any(each.note for each in loss.stations)
+    assert not any(station.note for station in loss.stations)
     assert loss.sentences[0] == (
         "About 1,000 of 5,000 packets vanished between A:18 (out) and B:3 (out)."
     )
@@ -170,7 +170,7 @@ def test_where_the_socket_counts_several_datagrams_as_one_it_may_have_dropped_an
         "determined, as "
         "with gro it counts several datagrams as one.",
     )
-    (arrived,) = (each for each in loss.stations if each.place == "the socket on hh")
+    (arrived,) = (station for station in loss.stations if station.place == "the socket on hh")
     assert (arrived.packets, arrived.trouble) == (None, ())
     (whole,) = path_losses(case, logs, [], _metrics(5000))
     assert whole.sentences == ("All 5,000 datagrams arrived.",)
@@ -205,7 +205,7 @@ def test_counters_that_are_too_old_are_not_believed() -> None:
 
 def test_a_port_with_others_traffic_is_not_held_against_its_neighbours() -> None:
     loss = _loss(_gw(5000), _hh(4000, 4000), ports=_ports(9000, 4000, 4500), metrics=_metrics(4000))
-    assert [each.note for each in loss.stations[2:5]] == [
+    assert [station.note for station in loss.stations[2:5]] == [
         "has counted 4,030 packets of other traffic",
         *["contradicts its neighbour: one of the two is old, or has counted other traffic"] * 2,
     ]
@@ -262,19 +262,21 @@ def test_datagrams_cut_unevenly_are_not_compared() -> None:
 def test_datagrams_that_the_card_cuts_apart_are_not_compared() -> None:
     (loss,) = path_losses(_case(gso=8), [_gw(625), _hh(625, 4000)], [], _metrics(4000))
     assert "nothing on their way was counted" in loss.sentences[0]
-    assert all("several datagrams as one" in each.note for each in loss.stations[1:3])
+    assert all("several datagrams as one" in station.note for station in loss.stations[1:3])
 
 
 def test_a_stream_each_way_is_followed_each_way() -> None:
-    back = {f"reverse_{name}": each for name, each in _metrics(4000, sent=4500).items()}
+    back = {f"reverse_{name}": value for name, value in _metrics(4000, sent=4500).items()}
     ports = [
         PortLog(1, "A", "17", {"ifHCInUcastPkts": 5000, "ifHCOutUcastPkts": 4000}),
         PortLog(2, "A", "18", {"ifHCOutUcastPkts": 5000, "ifHCInUcastPkts": 4500}),
     ]
-    both = path_losses(_case(mode=0), [], ports, {**_metrics(5000), **back})
-    assert [(each.sender, each.receiver) for each in both] == [("gw", "hh"), ("hh", "gw")]
-    assert both[0].sentences == ("All 5,000 datagrams arrived.",)
-    assert both[1].sentences == ("500 of 4,500 packets vanished between A:18 (in) and A:17 (out).",)
+    losses = path_losses(_case(mode=0), [], ports, {**_metrics(5000), **back})
+    assert [(loss.sender, loss.receiver) for loss in losses] == [("gw", "hh"), ("hh", "gw")]
+    assert losses[0].sentences == ("All 5,000 datagrams arrived.",)
+    assert losses[1].sentences == (
+        "500 of 4,500 packets vanished between A:18 (in) and A:17 (out).",
+    )
 
 
 def test_ports_count_the_whole_control_channel() -> None:
@@ -284,7 +286,7 @@ def test_ports_count_the_whole_control_channel() -> None:
     ]
     loss = _loss(_gw(5000), _hh(4000, 4000), ports=ports, metrics=_metrics(4000))
     assert loss.tolerance == 120
-    assert [each.note for each in loss.stations] == [""] * len(loss.stations)
+    assert [station.note for station in loss.stations] == [""] * len(loss.stations)
     assert loss.sentences == ("1,000 of 5,000 packets vanished between A:17 (in) and A:18 (out).",)
 
 
@@ -292,7 +294,9 @@ def test_ports_that_counted_the_warm_up_too_are_not_compared() -> None:
     logs = [_gw(5000), _hh(4000, 4000)]
     ports = _ports(10_000, 8000)
     (loss,) = path_losses(_case(warmup=1), logs, ports, _metrics(4000))
-    assert [each.note for each in loss.stations[2:4]] == ["has counted the warm-up as well"] * 2
+    assert [station.note for station in loss.stations[2:4]] == [
+        "has counted the warm-up as well"
+    ] * 2
     assert loss.sentences == ("1,000 of 5,000 packets vanished between eth0 of gw and eth1 of hh.",)
 
 

@@ -40,11 +40,11 @@ def cairo(require: Callable[[object, str], None], monkeypatch: pytest.MonkeyPatc
     """Draw with the system's gnuplot, which has cairo."""
     for program in ("pdflatex", "pdftotext", "gnuplot"):
         require(shutil.which(program), program)
-    found = shutil.which("gnuplot")
-    assert found is not None
-    require({"cairolatex", "pdfcairo", "epslatex"} <= terminals(found), "gnuplot with cairo")
-    monkeypatch.setenv("RAILGAUGE_GNUPLOT", found)
-    return found
+    gnuplot_path = shutil.which("gnuplot")
+    assert gnuplot_path is not None
+    require({"cairolatex", "pdfcairo", "epslatex"} <= terminals(gnuplot_path), "gnuplot with cairo")
+    monkeypatch.setenv("RAILGAUGE_GNUPLOT", gnuplot_path)
+    return gnuplot_path
 
 
 def _write(store: Store, out: Path, pictures: Pictures) -> Path:
@@ -113,12 +113,12 @@ def test_the_script_kept_beside_a_picture_makes_it_again(
     store: Store, tmp_path: Path, cairo: str
 ) -> None:
     out = _write(store, tmp_path / "out", "cairolatex")
-    made = _bytes(out)
+    contents = _bytes(out)
     for name in ("fig.svg", "fig-picture.tex", "fig-picture.pdf"):
         (out / name).unlink()
     subprocess.run([cairo, "fig.plot"], cwd=out, check=True, timeout=60)
-    assert (out / "fig.svg").read_bytes() == made["fig.svg"]
-    assert (out / "fig-picture.tex").read_bytes() == made["fig-picture.tex"]
+    assert (out / "fig.svg").read_bytes() == contents["fig.svg"]
+    assert (out / "fig-picture.tex").read_bytes() == contents["fig-picture.tex"]
     assert (out / "fig-picture.pdf").read_bytes().startswith(b"%PDF")
 
 

@@ -52,8 +52,8 @@ def _peak(resource: str, value: float, unit: str = "op/s", host: str = "node1") 
 
 
 def _table(points: list, cells: list[dict], peaks: Sequence[Peak] = (), **more: object) -> Table:
-    given = {"name": "t", "title": "T", "rows": ["precision"], "cells": cells}
-    spec = TableSpec.model_validate({**given, **more})
+    definition = {"name": "t", "title": "T", "rows": ["precision"], "cells": cells}
+    spec = TableSpec.model_validate({**definition, **more})
     return build(spec, points, context=RunContext(peaks={1: peaks}))
 
 
@@ -104,24 +104,24 @@ def _disk(engine: str, **parameters: object) -> Series:
 
 
 def _differences(*points: Series) -> list[str]:
-    given = {"name": "t", "title": "T", "rows": ["mode"]}
+    definition = {"name": "t", "title": "T", "rows": ["mode"]}
     cells = [
         {"metric": "throughput", "label": name, "select": {"engine": name}}
         for name in ("disk", "fio")
     ]
-    spec = TableSpec.model_validate({**given, "cells": cells})
+    spec = TableSpec.model_validate({**definition, "cells": cells})
     notes = build(spec, list(points), catalogue=load_catalogue()).notes
     return [note for note in notes if "differ" in note]
 
 
 def test_settings_that_differ_from_the_references_are_told() -> None:
-    ours = _disk("disk", direct=True, size=2**30, duration=1.0, io="psync")
-    theirs = _disk("fio", direct=False, size=2**30, duration=5.0, io="psync", unlike="ours")
-    assert _differences(ours, theirs) == [
+    disk = _disk("disk", direct=True, size=2**30, duration=1.0, io="psync")
+    fio = _disk("fio", direct=False, size=2**30, duration=5.0, io="psync", unlike="ours")
+    assert _differences(disk, fio) == [
         "Engines beside one another differ in direct (disk true, fio false) and duration (disk 1s,"
         " fio 5s)."
     ]
-    assert _differences(ours, _disk("fio", direct=True, size=2**30, duration=1.0)) == []
+    assert _differences(disk, _disk("fio", direct=True, size=2**30, duration=1.0)) == []
     note = _differences(_disk("disk", folder="/scratch"), _disk("fio", folder=""))
     assert note == ["Engines beside one another differ in folder (disk /scratch, fio (empty))."]
 
@@ -228,7 +228,7 @@ def test_without_a_theoretical_value_the_ratio_is_missing_and_a_footnote_says_wh
         ["single", "20.00", "---a", "---a"],
         ["double", "10.00", "40000000000.00", "25.00"],
     ]
-    assert [one.text for one in table.footnotes] == [
+    assert [footnote.text for footnote in table.footnotes] == [
         "no theoretical value of CPU single is known of node1"
     ]
 
@@ -237,7 +237,7 @@ def test_what_nobody_could_declare_is_not_asked_for() -> None:
     point = series([1e8], {"mode": "reread"}, engine="iozone", unit="B/s", server=None)
     cells = [{"metric": "throughput", "relative_to": "disk_{mode}"}]
     table = _table([point], cells, rows=["mode"])
-    assert [one.text for one in table.footnotes] == [
+    assert [footnote.text for footnote in table.footnotes] == [
         "no theoretical value: there is no resource disk_reread"
     ]
 
@@ -312,8 +312,8 @@ def test_a_host_named_as_the_link_is_still_one_of_its_ends() -> None:
 def test_what_a_host_sends_to_itself_is_not_held_against_the_interface_that_was_found() -> None:
     point = series([5e9], {"precision": "x"}, engine="tcp", client="gw1", server="gw1")
     cells = [{"metric": "throughput", "relative_to": "network", "digits": 0}]
-    found = Peak("gw1", "network", 1e9, "bit/s", "found: 1000 Mbit/s of eth0 (sysfs)")
-    table = _table([point], cells, [found])
+    peak = Peak("gw1", "network", 1e9, "bit/s", "found: 1000 Mbit/s of eth0 (sysfs)")
+    table = _table([point], cells, [peak])
     assert _texts(table) == [["x", "---a"]]
     assert "doesn't leave by the interface" in table.footnotes[0].text
     # Its owner may well have something in mind.
@@ -356,7 +356,7 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
     )
     table = build(spec, points, context=RunContext(warnings=warnings))
     assert _texts(table) == [["single", "1.00a"], ["double", "1.00a,b"], ["int16", "1.00"]]
-    assert [one.text for one in table.footnotes] == [
+    assert [footnote.text for footnote in table.footnotes] == [
         "warning: too small",
         "warning: no huge pages",
     ]
@@ -366,8 +366,8 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
 def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_file() -> None:
     points = [_rate([1.0], f"p{number:02}") for number in range(12)]
     warnings = {
-        (1, "stream", one.case.key): [f"client: of {_LETTERS[number]}"]
-        for number, one in enumerate(points)
+        (1, "stream", point.case.key): [f"client: of {_LETTERS[number]}"]
+        for number, point in enumerate(points)
     }
     spec = TableSpec.model_validate(
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
@@ -383,15 +383,15 @@ def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_fil
 def test_warnings_that_differ_in_figures_only_share_a_footnote() -> None:
     points = [_rate([1.0], f"p{number:02}") for number in range(12)]
     warnings = {
-        (1, "stream", one.case.key): [f"client: {2**i}KiB of 480MiB", "client: 4 on 2 CPUs"]
-        for i, one in enumerate(points)
+        (1, "stream", point.case.key): [f"client: {2**i}KiB of 480MiB", "client: 4 on 2 CPUs"]
+        for i, point in enumerate(points)
     }
     spec = TableSpec.model_validate(
         {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
     )
     table = build(spec, points, context=RunContext(warnings=warnings))
     assert {row.cells[0].mark for row in table.rows} == {"a,b"}
-    assert [one.text for one in table.footnotes] == [
+    assert [footnote.text for footnote in table.footnotes] == [
         "warning: … of 480MiB",
         "warning: 4 on 2 CPUs",
     ]
@@ -422,12 +422,12 @@ def test_counts_and_shares_are_not_split_into_groups() -> None:
 
 def test_a_skipped_case_says_why_and_looks_unlike_one_never_measured() -> None:
     points = [
-        _rate([], "single", asked=3, skipped="linpack isn't on node1"),
-        _rate([], "double", asked=3),
+        _rate([], "single", total=3, skipped="linpack isn't on node1"),
+        _rate([], "double", total=3),
     ]
     table = _table(points, [{**_OURS, "select": {}}])
     assert _texts(table) == [["single", "---a"], ["double", "---b"]]
-    assert [one.text for one in table.footnotes] == [
+    assert [footnote.text for footnote in table.footnotes] == [
         "skipped: linpack isn't on node1",
         "0 of 3 replications; 3 not measured",
     ]

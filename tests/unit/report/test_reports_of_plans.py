@@ -37,7 +37,7 @@ def test_every_report_names_its_plan() -> None:
     assert {name for name, _ in PAIRS} == set(REPORTS)
 
 
-def _wanted(table: TableSpec, series: Sequence[Series], catalogue: Catalogue) -> set[str]:
+def _selected_keys(table: TableSpec, series: Sequence[Series], catalogue: Catalogue) -> set[str]:
     """Return the keys of the cases that have what the table selects."""
     keys = set()
     for cell in table.cells:
@@ -59,11 +59,11 @@ def test_a_report_is_made_of_every_case_of_its_plan(name: str, plan: str, tmp_pa
         options = ReportOptions(most_cases=0, appendix=True)
         write_report(store, [run], spec, out, catalogue=catalogue, options=options)
         series = store.series([run])
-    for made in ("index.html", f"{name}.txt", f"{name}.tex", f"{name}-appendix.tex"):
-        assert (out / made).stat().st_size, made
+    for file_name in ("index.html", f"{name}.txt", f"{name}.tex", f"{name}-appendix.tex"):
+        assert (out / file_name).stat().st_size, file_name
     for table in spec.tables:
         with (out / f"{table.name}.csv").open(encoding="utf-8", newline="") as file:
-            shown = {line["case_key"] for line in csv.DictReader(file)}
-        wanted = _wanted(table, series, catalogue)
-        assert wanted
-        assert shown - {""} == wanted, table.name
+            keys = {line["case_key"] for line in csv.DictReader(file)}
+        expected = _selected_keys(table, series, catalogue)
+        assert expected
+        assert keys - {""} == expected, table.name

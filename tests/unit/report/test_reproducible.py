@@ -15,13 +15,13 @@ def test_another_place_time_user_and_copy_give_the_same_bytes(
     tmp_path: Path, require: Callable[[object, str], None]
 ) -> None:
     require(find_gnuplot(), "gnuplot")
-    here = tmp_path / "here.db"
-    fill(here)
-    there = tmp_path / "elsewhere äöü %s 'q'" / "there.db"
-    there.parent.mkdir()
-    railgauge([["db", "copy", here, there]], tmp_path)
+    database = tmp_path / "here.db"
+    fill(database)
+    database_copy = tmp_path / "elsewhere äöü %s 'q'" / "there.db"
+    database_copy.parent.mkdir()
+    railgauge([["db", "copy", database, database_copy]], tmp_path)
     # The same rows on other pages, in another order.
-    connection = sqlite3.connect(there)
+    connection = sqlite3.connect(database_copy)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("PRAGMA page_size = 512")
     connection.execute("VACUUM")
@@ -29,7 +29,7 @@ def test_another_place_time_user_and_copy_give_the_same_bytes(
     connection.close()
 
     first = publish(
-        here,
+        database,
         tmp_path / "first",
         environment={
             "TZ": "UTC",
@@ -43,8 +43,8 @@ def test_another_place_time_user_and_copy_give_the_same_bytes(
     home = tmp_path / "another home"
     home.mkdir()
     second = publish(
-        there,
-        there.parent / "a deeper" / "folder",
+        database_copy,
+        database_copy.parent / "a deeper" / "folder",
         environment={
             "TZ": "Pacific/Apia",
             "LC_ALL": "C",

@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
                 version = f"Linux version {kernel} (me@there) #1 SMP"
                 facts = {**_NIC, "kernel": version, "nic.eth0.mtu": mtu, "cpus": "4"}
                 store.add_facts(run, host, facts)
-            for each, size in zip(cases, _SIZES, strict=True):
+            for stored_case, size in zip(cases, _SIZES, strict=True):
                 granted = 2 * min(size, _LIMIT)
                 side = {"rcvbuf": granted, "congestion": "cubic", "port": size}
                 warnings = ("server: rcvbuf: asked for 512000 bytes, the kernel granted less",)
@@ -42,8 +42,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
                     MOMENT, {"clock_offset": 1e-6}, side, warnings if size > _LIMIT else ()
                 )
                 for number in (1, 2):
-                    store.add(run, "stream", each.key, measured(number, size * number), launch)
-                store.add(run, "stream", each.key, failed(3), launch)
+                    store.add(
+                        run, "stream", stored_case.key, measured(number, size * number), launch
+                    )
+                store.add(run, "stream", stored_case.key, failed(3), launch)
             store.finish_run(run, "complete")
         yield store
 

@@ -54,5 +54,5 @@ def test_it_takes_as_many_words_as_tell_all_apart() -> None:
 
 def test_runs_that_differ_in_nothing_have_their_numbers() -> None:
     assert run_names([NamedRun(1), NamedRun(2)]) == {1: "run 1", 2: "run 2"}
-    alike = [NamedRun(number, started_at=DAY) for number in (3, 4)]
-    assert run_names(alike) == {3: "run 3", 4: "run 4"}
+    runs = [NamedRun(number, started_at=DAY) for number in (3, 4)]
+    assert run_names(runs) == {3: "run 3", 4: "run 4"}

@@ -27,7 +27,7 @@ def test_two_hosts_alone_are_two_boxes() -> None:
 
 def test_the_picture_is_xml_that_says_what_it_shows_whatever_the_names() -> None:
     root = ElementTree.fromstring(scheme('<gw "1">', "h&h", PORTS).svg)
-    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts == ['<gw "1">', "17", "switchA", "18", "switchB", "Eth1/3", "h&h"]
     assert root.get("aria-label") == (
         'Path: <gw "1">, port 17, switchA, port 18, switchB, port Eth1/3, h&h'

@@ -61,11 +61,11 @@ def _tables(name: str, hosts: Path | None = None) -> list[Table]:
     """Return the tables with peaks of 1, or with those that the hosts file declares."""
     loaded = load_plan(folder("plans") / f"{name}.yaml", hosts=hosts)
     spec = load_spec(folder("reports") / f"{name}.yaml", load_catalogue())
-    found = [
-        one
-        for each in expand(loaded)
-        for case in each.cases
-        for one in _measured(loaded.catalogue.engine(case.engine), each.test.name, case)
+    points = [
+        point
+        for expanded_test in expand(loaded)
+        for case in expanded_test.cases
+        for point in _measured(loaded.catalogue.engine(case.engine), expanded_test.test.name, case)
     ]
     if hosts is None:
         peaks = [
@@ -75,10 +75,10 @@ def _tables(name: str, hosts: Path | None = None) -> list[Table]:
         ]
     else:
         declared = loaded.plan.hosts.items()
-        peaks = [one for name, host in declared for one in host_peaks(name, host.peaks, {})]
+        peaks = [peak for name, host in declared for peak in host_peaks(name, host.peaks, {})]
     context = RunContext(peaks={1: peaks})
     return [
-        build(table, found, catalogue=loaded.catalogue, context=context) for table in spec.tables
+        build(table, points, catalogue=loaded.catalogue, context=context) for table in spec.tables
     ]
 
 
@@ -113,32 +113,38 @@ def test_each_table_of_a_machine_tells_what_it_could_do_at_most(name: str) -> No
 
 @pytest.mark.parametrize("name", sorted(_MACHINE))
 def test_a_plan_on_several_hosts_has_them_all_in_its_report(name: str, tmp_path: Path) -> None:
-    several = tmp_path / "several.yaml"
-    several.write_text(
+    hosts_file = tmp_path / "several.yaml"
+    hosts_file.write_text(
         "hosts:\n"
         "  a: {address: 10.0.0.1, ssh: a, peaks: {memory: 1GB/s, cpu_double: 1GFLOP/s}}\n"
         "  b: {address: 10.0.0.2, ssh: b, peaks: {memory: 2GB/s, cpu_double: 2GFLOP/s}}\n"
         "links:\n  a→b: {from: a, to: b}\n  b→a: {from: b, to: a, rate: 1Gbit/s}\n",
         encoding="utf-8",
     )
-    for table in _tables(name, several):
+    for table in _tables(name, hosts_file):
         names = {row.labels[-1].text for row in table.rows}
         assert names in ({"a", "b"}, {"a→b", "b→a"}), table.name
 
 
 def _theoretical(name: str, table: str, row: str) -> str:
     """Return the theoretical value in the row that begins with this label."""
-    (found,) = (one for one in _tables(name, _HYPERION) if one.name == table)
-    (place,) = (i for i, column in enumerate(found.columns) if column.theoretical)
-    return next(one.cells[place].text for one in found.rows if one.labels[0].text == row)
+    (matching_table,) = (
+        candidate for candidate in _tables(name, _HYPERION) if candidate.name == table
+    )
+    (place,) = (i for i, column in enumerate(matching_table.columns) if column.theoretical)
+    return next(
+        table_row.cells[place].text
+        for table_row in matching_table.rows
+        if table_row.labels[0].text == row
+    )
 
 
 def test_declared_peaks_of_a_node_stand_in_its_tables() -> None:
     rows = ("8-bit integer", "16-bit integer", "SP", "DP")
-    found = [_theoretical("machine-cpu", "operations", row) for row in rows]
-    assert found == ["588.8", "294.4", "147.2", "73.6"]
-    found = [_theoretical("machine-disk", "throughput", row) for row in ("RS", "WS", "RR", "WR")]
-    assert found == ["372.0", "172.0", "540.0", "410.0"]
+    peaks = [_theoretical("machine-cpu", "operations", row) for row in rows]
+    assert peaks == ["588.8", "294.4", "147.2", "73.6"]
+    peaks = [_theoretical("machine-disk", "throughput", row) for row in ("RS", "WS", "RR", "WR")]
+    assert peaks == ["372.0", "172.0", "540.0", "410.0"]
     assert _theoretical("machine-memory", "access", "RWR") == "68.3"
     assert _theoretical("machine-network", "udp", "8") == "10000"
     assert _theoretical("machine-network", "tcp-latency", "64") == "1.40"

@@ -39,10 +39,10 @@ def page(out: Path, name: str) -> str:
 def text(out: Path, name: str) -> str:
     """Return what a reader sees of a page, roughly."""
     body = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page(out, name))
-    shown = re.sub(r"<[^>]+>", " ", body)
-    for escaped, one in (("&lt;", "<"), ("&gt;", ">"), ("&#34;", '"'), ("&amp;", "&")):
-        shown = shown.replace(escaped, one)
-    return re.sub(r"\s+", " ", shown)
+    content = re.sub(r"<[^>]+>", " ", body)
+    for escaped, character in (("&lt;", "<"), ("&gt;", ">"), ("&#34;", '"'), ("&amp;", "&")):
+        content = content.replace(escaped, character)
+    return re.sub(r"\s+", " ", content)
 
 
 def run_data(out: Path, run: int) -> RunData:
@@ -61,7 +61,7 @@ def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Pat
     scripts = {"compare.html", "data/nights.js", "data/1.js", "data/2.js", "data/3.js"}
     assert set(files(out)) == pages | scripts
     for name in (*pages, "compare.html"):
-        links = Links(page(out, name)).found
+        links = Links(page(out, name)).hrefs
         assert links
         for link in links:
             assert "://" not in link
@@ -71,14 +71,14 @@ def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Pat
 def test_the_verdict_is_what_compare_says(database: Path, out: Path):
     nights(database, slower=3)
     build(database, out)
-    said = list(verdict_lines(verdict(database, [2], [3], ""), load_catalogue()))
-    headline = said[0].replace("run 2 →", "run 2, the run before →")
+    lines = list(verdict_lines(verdict(database, [2], [3], ""), load_catalogue()))
+    headline = lines[0].replace("run 2 →", "run 2, the run before →")
     assert headline.startswith("1 of 2 cases slower")
     assert headline in text(out, "runs/3.html")
-    shown = text(out, "index.html")
+    index = text(out, "index.html")
     for part in re.split(r", (?=not)| \(", headline.removesuffix(")")):
-        assert part in shown
-    sentence = next(line for line in said if line.startswith("slower: "))
+        assert part in index
+    sentence = next(line for line in lines if line.startswith("slower: "))
     assert sentence.partition("lane 1: ")[2] in text(out, "runs/3.html")
 
 
@@ -103,9 +103,9 @@ def test_a_run_without_a_value_is_nothing_to_compare_with(database: Path):
     with Store.open(str(database)) as store:
         heads = store.run_heads()
         against = Against(heads, {1, 3}, [], None)
-    found = against.of(heads[2])
-    assert found is not None
-    assert found.runs == (1,)
+    baseline = against.of(heads[2])
+    assert baseline is not None
+    assert baseline.runs == (1,)
     assert against.newest == (3,)
 
 
@@ -114,19 +114,19 @@ def test_what_could_not_be_judged_is_not_shown_as_fine(database: Path, out: Path
         add_run(database, {1: noisy(n=3, seed=seed)})
     build(database, out)
     for page in ("index.html", "runs/2.html"):
-        shown = (out / page).read_text(encoding="utf-8")
-        assert '<p class="verdict unknown">nothing could be judged' in shown
+        content = (out / page).read_text(encoding="utf-8")
+        assert '<p class="verdict unknown">nothing could be judged' in content
 
 
 def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: Path, out: Path):
     nights(database, 2)
     add_run(database, {1: [], 2: []}, fails=3)
     build(database, out)
-    shown = text(out, "index.html").partition("Since when")[0]
-    assert "Run 3," in shown
-    assert "0 replications, 6 failed" in shown
-    assert "nothing could be judged, 2 cases could not be measured" in shown
-    assert "3 replications failed and none was measured" in shown
+    opening = text(out, "index.html").partition("Since when")[0]
+    assert "Run 3," in opening
+    assert "0 replications, 6 failed" in opening
+    assert "nothing could be judged, 2 cases could not be measured" in opening
+    assert "3 replications failed and none was measured" in opening
     with Store.open(str(database)) as store:
         # At work, with nothing yet, it hides no verdict.
         store.reopen_run(3)
@@ -153,9 +153,9 @@ def test_each_table_is_titled_once(database: Path, out: Path):
         assert len(set(headings)) == len(headings)
         for caption in re.findall("(?s)<caption>(.*?)</caption>", body):
             assert re.fullmatch("<h[23]>.+</h[23]>", caption)
-    shown = text(out, "index.html")
-    assert "Runs Runs" not in shown
-    assert "Cases Cases" not in shown
+    index = text(out, "index.html")
+    assert "Runs Runs" not in index
+    assert "Cases Cases" not in index
 
 
 def test_a_case_has_its_nights_and_since_when_it_changed(database: Path, out: Path):
@@ -164,10 +164,10 @@ def test_a_case_has_its_nights_and_since_when_it_changed(database: Path, out: Pa
         kernel = "6.1" if night < 7 else "6.2"
         add_run(database, {1: noisy(level, seed=night)}, facts={"gw1": {"kernel": kernel}})
     build(database, out)
-    shown = text(out, "index.html")
-    assert "1 case changed in the last 14 nights" in shown
+    index = text(out, "index.html")
+    assert "1 case changed in the last 14 nights" in index
     assert f'href="{CASES[0]}"' in page(out, "index.html")
-    assert "slower kernel" in shown
+    assert "slower kernel" in index
     changes = nights_data(out)["changes"]
     plan, test, key, metric, run, direction, words, provisional = changes[0]
     assert (plan, test, metric, run, direction) == (PLAN, "stream", "throughput", 8, "slower")
@@ -193,11 +193,11 @@ def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out
     nights(database, 1)
     add_run(database, {1: [], 2: noisy(2e9)}, fails=2, facts={"gw1": {"kernel": "6.1"}})
     build(database, out)
-    shown = text(out, "runs/2.html")
-    assert "1 case could not be measured" in shown
-    assert "not measured" in shown
-    assert "hh1 refused: is its firewall open?" in shown
-    assert "Machines of run 2" in shown
+    run_page = text(out, "runs/2.html")
+    assert "1 case could not be measured" in run_page
+    assert "not measured" in run_page
+    assert "hh1 refused: is its firewall open?" in run_page
+    assert "Machines of run 2" in run_page
 
 
 def test_pairs_of_three_hosts_have_a_heat_map(database: Path, out: Path):
@@ -226,13 +226,13 @@ def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     build(database, out)
     assert runs_with_logs() == {"2"}
     assert len([name for name in files(out) if "logs/run2" in name]) == 3
-    assert any("../logs/run2-" in link for link in Links(page(out, "runs/2.html")).found)
+    assert any("../logs/run2-" in link for link in Links(page(out, "runs/2.html")).hrefs)
     assert (out / run_data(out, 2).cases[0].log).is_file()
     assert not run_data(out, 1).cases[0].log
     night()
     assert build(database, out).removed == 3
     assert runs_with_logs() == {"3"}
-    assert not any("logs/" in link for link in Links(page(out, "runs/2.html")).found)
+    assert not any("logs/" in link for link in Links(page(out, "runs/2.html")).hrefs)
     build(database, out, logs=2)
     assert runs_with_logs() == {"2", "3"}
     build(database, out, logs=0)
@@ -273,9 +273,9 @@ def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: 
     assert len(build(database, out).pages) == 62
     # One process alone: too few are due to begin others.
     other = out.with_name("other")
-    for some in (slice(0, 30), slice(30, 64)):
+    for batch in (slice(0, 30), slice(30, 64)):
         other.mkdir(exist_ok=True)
-        for name in list(files(out))[some]:
+        for name in list(files(out))[batch]:
             (other / name).parent.mkdir(exist_ok=True)
             (other / name).write_bytes((out / name).read_bytes())
         removed = build(database, other)
@@ -286,10 +286,10 @@ def test_many_pages_made_by_several_processes_are_the_same(database: Path, out: 
 def test_the_command_says_what_it_made(database: Path, out: Path):
     nights(database)
     arguments = ["--db", str(database), "--out", str(out)]
-    done = CliRunner().invoke(command, arguments)
-    assert done.output == f"{out}/index.html\n6 pages made, 0 kept, 0 removed\n"
-    done = CliRunner().invoke(command, [*arguments, "--json"])
-    assert done.output == '{\n  "made": [],\n  "kept": 6,\n  "removed": 0\n}\n'
+    result = CliRunner().invoke(command, arguments)
+    assert result.output == f"{out}/index.html\n6 pages made, 0 kept, 0 removed\n"
+    result = CliRunner().invoke(command, [*arguments, "--json"])
+    assert result.output == '{\n  "made": [],\n  "kept": 6,\n  "removed": 0\n}\n'
 
 
 def test_an_empty_database_has_an_index(database: Path, out: Path):
@@ -349,9 +349,9 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     with Store.open(str(database)) as store:
         store.set_baseline(PLAN, [1, 2, 3, 4, 5, 6])
     build(database, out)
-    shown = page(out, "index.html")
+    index = page(out, "index.html")
     assert "1 of 3 cases slower, since 2026-11-13" in text(out, "index.html")
-    table = shown.partition('id="nights-0"')[2].partition("</table>")[0]
+    table = index.partition('id="nights-0"')[2].partition("</table>")[0]
     rows = [re.findall(r'<td class="(\w+)"', row) for row in table.split("<tr>")[2:]]
     assert rows == [
         ["same"] * 12 + ["slower"] * 2,
@@ -360,4 +360,4 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     ]
     assert 'title="run 8, 2026-11-08: slower, not again">▽' in table
     assert "run 13, 2026-11-13 : gw1: kernel 6.0 → 6.1" in text(out, "index.html")
-    assert shown.count('<circle class="slower"') == 3
+    assert index.count('<circle class="slower"') == 3

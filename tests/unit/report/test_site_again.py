@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from tests.support import command_line
-from tests.support.site_samples import PLAN, build, change, files, made, nights
+from tests.support.site_samples import PLAN, build, build_pages, change, files, nights
 from tests.support.store_samples import (
     LAUNCH,
     PEAK,
@@ -44,8 +44,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "railgauge.db"
     nights(path)
     add_run(path, {3: noisy()}, new=replace(RUN, plan="other"))
-    assert len(made(path, folder / "site")) == 8
-    assert made(path, folder / "site") == set()
+    assert len(build_pages(path, folder / "site")) == 8
+    assert build_pages(path, folder / "site") == set()
     return folder
 
 
@@ -70,13 +70,13 @@ def test_another_replication_makes_what_shows_its_case_or_counts_it(database: Pa
         more = replace(measured(11), metrics={"throughput": 1e9})
         store.add(2, "stream", lane(1).key, more, LAUNCH)
     # Run 3 is held against run 2.
-    assert made(database, out) == {*runs(2, 3), "index.html"}
-    assert made(database, out) == set()
+    assert build_pages(database, out) == {*runs(2, 3), "index.html"}
+    assert build_pages(database, out) == set()
 
 
 def test_another_value_makes_the_runs_that_show_it_and_no_page_of_a_case(database: Path, out: Path):
     change(database, "UPDATE value SET value = value + 1 WHERE run_case_id = 1 AND number = 3")
-    assert made(database, out) == {*runs(1, 2), "index.html"}
+    assert build_pages(database, out) == {*runs(1, 2), "index.html"}
 
 
 def test_two_values_that_change_places_are_seen(database: Path, out: Path):
@@ -89,33 +89,33 @@ def test_two_values_that_change_places_are_seen(database: Path, out: Path):
             other,
             number,
         )
-    assert runs(1) <= made(database, out)
+    assert runs(1) <= build_pages(database, out)
 
 
 def test_a_new_night_makes_its_page_and_the_first_one_alone(database: Path, out: Path):
     nights(database, 1)
-    assert made(database, out) == {*runs(5), "index.html"}
+    assert build_pages(database, out) == {*runs(5), "index.html"}
 
 
 def test_a_baseline_that_moves_makes_the_runs_held_against_it(database: Path, out: Path):
     with Store.open(str(database)) as store:
         store.set_baseline(PLAN, [1])
-    assert made(database, out) == {*runs(2, 3), "index.html"}
+    assert build_pages(database, out) == {*runs(2, 3), "index.html"}
     with Store.open(str(database)) as store:
         store.set_baseline(PLAN, [2], replace=True)
-    assert made(database, out) == {*runs(1, 2, 3), "index.html"}
+    assert build_pages(database, out) == {*runs(1, 2, 3), "index.html"}
     with Store.open(str(database)) as store:
         store.set_baseline("unrelated", [1])
-    assert made(database, out) == set()
+    assert build_pages(database, out) == set()
 
 
 def test_a_resumed_run_makes_what_tells_of_its_plan(database: Path, out: Path):
     with Store.open(str(database)) as store:
         store.reopen_run(3)
-    assert made(database, out) == {*runs(3), "index.html"}
+    assert build_pages(database, out) == {*runs(3), "index.html"}
     with Store.open(str(database)) as store:
         store.add_facts(4, "gw1", {"kernel": "6.3"})
-    assert made(database, out) == {*runs(4), "index.html"}
+    assert build_pages(database, out) == {*runs(4), "index.html"}
 
 
 def _idle_log(store: Store) -> None:
@@ -207,15 +207,17 @@ def test_another_gnuplot_makes_all_pages_again(
     monkeypatch.setenv("RAILGAUGE_GNUPLOT", str(other))
     assert made_by() != before
     # It draws nothing, which the pages say.
-    assert len(made(database, out)) == 8
+    assert len(build_pages(database, out)) == 8
 
 
 def test_another_railgauge_makes_all_pages_again(database: Path):
     with Store.open(str(database)) as store:
-        one, other = (plan_site(store, maker, None, 1) for maker in ("0.1", "0.2"))
-    assert [job.name for job in one.jobs] == [job.name for job in other.jobs]
-    assert not {job.fingerprint for job in one.jobs} & {job.fingerprint for job in other.jobs}
-    assert one.fingerprint != other.fingerprint
+        old_plan, new_plan = (plan_site(store, maker, None, 1) for maker in ("0.1", "0.2"))
+    assert [job.name for job in old_plan.jobs] == [job.name for job in new_plan.jobs]
+    assert not {job.fingerprint for job in old_plan.jobs} & {
+        job.fingerprint for job in new_plan.jobs
+    }
+    assert old_plan.fingerprint != new_plan.fingerprint
 
 
 def test_pages_of_dropped_runs_go_and_what_is_not_the_sites_stays(database: Path, out: Path):
@@ -263,7 +265,7 @@ def test_a_damaged_page_is_told_and_not_taken_for_a_whole_one(database: Path, ou
     with pytest.raises(InputError, match=r"runs/1\.html is there"):
         build(database, out)
     page.unlink()
-    assert made(database, out) == runs(1)
+    assert build_pages(database, out) == runs(1)
 
 
 def test_a_missing_baseline_or_database_is_told_before_a_folder_is_made(
@@ -272,8 +274,8 @@ def test_a_missing_baseline_or_database_is_told_before_a_folder_is_made(
     out = tmp_path / "www"
     with pytest.raises(InputError, match="there is no baseline 'none'"):
         build(database, out, baseline="none")
-    done = CliRunner().invoke(cli, ["site", "--db", str(tmp_path / "no.db"), "--out", str(out)])
-    assert isinstance(done.exception, InputError)
+    result = CliRunner().invoke(cli, ["site", "--db", str(tmp_path / "no.db"), "--out", str(out)])
+    assert isinstance(result.exception, InputError)
     assert not out.exists()
 
 
@@ -331,9 +333,9 @@ def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(
     assert 3 <= len(left) < 74
     assert all(read_mark(out / name) is not None for name in left)
     # Its processes end with it; what they had made until then is whole, too.
-    again = made(many, out)
+    again = build_pages(many, out)
     assert not again & left
-    assert made(many, out) == set()
+    assert build_pages(many, out) == set()
     whole = {name: text for name, text in files(out).items() if ".part" not in name}
     assert whole == undisturbed
 
@@ -343,9 +345,9 @@ def test_two_builds_at_once_make_one_site(
 ):
     out = tmp_path / "site"
     builds = [command(many, out) for _ in range(2)]
-    said = [each.communicate(timeout=300) for each in builds]
-    assert [each.returncode for each in builds] == [0, 0], said
-    counts = sorted(stdout.splitlines()[-1] for stdout, _ in said)
+    outputs = [process.communicate(timeout=300) for process in builds]
+    assert [process.returncode for process in builds] == [0, 0], outputs
+    counts = sorted(stdout.splitlines()[-1] for stdout, _ in outputs)
     assert counts == ["0 pages made, 73 kept, 0 removed", "73 pages made, 0 kept, 0 removed"]
     assert files(out) == undisturbed
 
@@ -354,7 +356,7 @@ def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Pat
     out = tmp_path / "renamed"
     for test in ("a", "b", "b"):
         add_run(database, {4: noisy()}, new=replace(RUN, plan="renamed"), test=test)
-    made(database, out)
+    build_pages(database, out)
     assert "test b was called a until run 5" in (out / "runs/6.html").read_text()
     with Store.open(str(database)) as store:
         cases = [PlannedCase(test, lane(4), 1) for test in "ab"]
@@ -363,7 +365,7 @@ def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Pat
         for test in "ab":
             store.add(run, test, lane(4).key, Outcome(1, 1.0, {"throughput": 1e9}), LAUNCH)
         store.finish_run(run, "complete")
-    again = made(database, out)
+    again = build_pages(database, out)
     assert runs(6) <= again
     assert not runs(5, 7) & again
     assert "was called" not in (out / "runs/6.html").read_text()
@@ -372,7 +374,7 @@ def test_tests_that_turn_out_to_be_two_make_what_joined_them_again(database: Pat
 def test_a_file_of_data_that_is_gone_is_made_again(database: Path, out: Path):
     before = files(out)
     (out / "data/2.js").unlink()
-    assert made(database, out) == runs(2)
+    assert build_pages(database, out) == runs(2)
     (out / "data/nights.js").unlink()
-    assert made(database, out) == {"index.html"}
+    assert build_pages(database, out) == {"index.html"}
     assert files(out) == before

@@ -31,9 +31,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def say(folder: Path, *words: str) -> str:
-    done = CliRunner().invoke(cli, [*words, "--db", str(folder / "railgauge.db")])
-    assert done.exit_code == 0, (words, done.output, done.exception)
-    return done.output
+    result = CliRunner().invoke(cli, [*words, "--db", str(folder / "railgauge.db")])
+    assert result.exit_code == 0, (words, result.output, result.exception)
+    return result.output
 
 
 def ask(folder: Path, *words: str) -> Any:
@@ -56,37 +56,41 @@ def cases(folder: Path, run: int) -> dict[tuple[str, str, str], dict[str, Shown]
     return dict(zip(named, rows, strict=True))
 
 
-def replications(told: dict[str, Any]) -> str:
-    parts = [str(told["n"])]
-    parts += [f"{told['suspect']} suspect"] if told["suspect"] else []
-    return ", ".join(parts + ([f"{told['failed']} failed"] if told["failed"] else []))
+def replications(statistic: dict[str, Any]) -> str:
+    parts = [str(statistic["n"])]
+    parts += [f"{statistic['suspect']} suspect"] if statistic["suspect"] else []
+    return ", ".join(parts + ([f"{statistic['failed']} failed"] if statistic["failed"] else []))
 
 
 @pytest.mark.parametrize("run", AGAINST)
 def test_a_runs_verdicts_are_those_of_compare(folder: Path, run: int):
-    said = ask(folder, "compare", AGAINST[run], str(run))
-    shown = cases(folder, run)
-    results = {(one["test"], one["case_key"], one["metric"]): one for one in said["results"]}
+    answer = ask(folder, "compare", AGAINST[run], str(run))
+    rows = cases(folder, run)
+    results = {
+        (result["test"], result["case_key"], result["metric"]): result
+        for result in answer["results"]
+    }
     assert results
-    for (test, case, metric), one in results.items():
-        row = shown.pop((test, case, metric.replace("_", " ")))
-        before, after = one["sides"]
+    for (test, case, metric), result in results.items():
+        row = rows.pop((test, case, metric.replace("_", " ")))
+        before, after = result["sides"]
         lost = before["n"] and not after["n"]
-        assert row["Verdict"].text == ("not measured" if lost else one["verdict"])
-        if one["ratio"] and one["ratio"] > 0:
-            assert row["Ratio"].value == pytest.approx(one["ratio"], rel=1e-5)
+        assert row["Verdict"].text == ("not measured" if lost else result["verdict"])
+        if result["ratio"] and result["ratio"] > 0:
+            assert row["Ratio"].value == pytest.approx(result["ratio"], rel=1e-5)
         else:
             assert row["Ratio"].value is None
         assert row["Before"].value == before["median"]
         assert row["Now"].value == after["median"]
         assert row["Replications"].text == replications(after), (test, metric)
-        assert row["Why"].text == visible(one["why"])
-        if one["ratio"] and one["low"] and one["high"]:
+        assert row["Why"].text == visible(result["why"])
+        if result["ratio"] and result["low"] and result["high"]:
             assert (
-                row["Ratio: 95 % interval"].text.strip() == f"{one['low']:.3f} to {one['high']:.3f}"
+                row["Ratio: 95 % interval"].text.strip()
+                == f"{result['low']:.3f} to {result['high']:.3f}"
             )
-    alone = {(one["test"], one["case_key"]) for one in said["cases_only"][1]}
-    for name, row in shown.items():
+    alone = {(entry["test"], entry["case_key"]) for entry in answer["cases_only"][1]}
+    for name, row in rows.items():
         assert row["Verdict"].text == ("new" if name[:2] in alone else "not compared"), name
         assert row["Before"].value is row["Ratio"].value is None
 
@@ -94,14 +98,14 @@ def test_a_runs_verdicts_are_those_of_compare(folder: Path, run: int):
 @pytest.mark.parametrize("run", AGAINST)
 def test_a_runs_headline_is_compares(folder: Path, run: int):
     line = say(folder, "compare", AGAINST[run], str(run)).splitlines()[0]
-    told = line.partition(" (run ")[0].partition(" (baseline ")[0]
+    headline = line.partition(" (run ")[0].partition(" (baseline ")[0]
     page = (folder / f"site/runs/{run}.html").read_text(encoding="utf-8")
-    assert f"{told} (" in page
+    assert f"{headline} (" in page
     rows = {row["Run"].text: row for row in table(folder / "site/index.html", "runs")}
     results = ask(folder, "compare", AGAINST[run], str(run))["results"]
-    lost = sum(bool(one["sides"][0]["n"] and not one["sides"][1]["n"]) for one in results)
+    lost = sum(bool(result["sides"][0]["n"] and not result["sides"][1]["n"]) for result in results)
     counts = {
-        word: sum(one["verdict"] == word for one in results)
+        word: sum(result["verdict"] == word for result in results)
         for word in ("slower", "faster", "not enough data")
     }
     row = rows[str(run)]
@@ -112,30 +116,37 @@ def test_a_runs_headline_is_compares(folder: Path, run: int):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_a_runs_medians_are_those_of_show(folder: Path, run: int):
-    said = ask(folder, "show", str(run))
-    shown = cases(folder, run)
-    statistics = {(one["test"], one["case_key"], one["metric"]): one for one in said["statistics"]}
-    told = set()
-    for (test, case, metric), one in statistics.items():
-        row = shown.get((test, case, metric.replace("_", " ")))
+    answer = ask(folder, "show", str(run))
+    rows = cases(folder, run)
+    statistics = {
+        (statistic["test"], statistic["case_key"], statistic["metric"]): statistic
+        for statistic in answer["statistics"]
+    }
+    with_median = set()
+    for (test, case, metric), statistic in statistics.items():
+        row = rows.get((test, case, metric.replace("_", " ")))
         shown_median = row and (row.get("Now") or row["Median"]).value
         if row is None or shown_median is None:
             # No headline metric, while its test has one in one of the runs; or of no direction.
             continue
-        told.add((test, case))
-        assert shown_median == one["median"]
-        assert row["Replications"].text == replications(one)
-    for test, case in {name[:2] for name in statistics} - told:
-        (row,) = (row for name, row in shown.items() if name[:2] == (test, case))
+        with_median.add((test, case))
+        assert shown_median == statistic["median"]
+        assert row["Replications"].text == replications(statistic)
+    for test, case in {name[:2] for name in statistics} - with_median:
+        (row,) = (row for name, row in rows.items() if name[:2] == (test, case))
         expected = {
-            replications(one) for name, one in statistics.items() if name[:2] == (test, case)
+            replications(statistic)
+            for name, statistic in statistics.items()
+            if name[:2] == (test, case)
         }
         assert {row["Replications"].text} == expected
         assert "whether more or less is better" in row["Why"].text
     failed: dict[tuple[str, str], int] = {}
-    for one in said["failures"]:
-        failed[one["test"], one["case_key"]] = failed.get((one["test"], one["case_key"]), 0) + 1
-    for name, row in shown.items():
+    for failure in answer["failures"]:
+        failed[failure["test"], failure["case_key"]] = (
+            failed.get((failure["test"], failure["case_key"]), 0) + 1
+        )
+    for name, row in rows.items():
         expected = f"{failed[name[:2]]} failed" if name[:2] in failed else ""
         assert ("failed" in row["Replications"].text) == bool(expected), name
         assert expected in row["Replications"].text
@@ -146,30 +157,30 @@ def test_a_cases_data_are_the_nights_of_history(folder: Path):
     with Store.open(str(folder / "railgauge.db")) as store:
         listed = plan_site(store, "", None, 0).cases
         heads = {head.id: head for head in store.run_heads() if not head.partial}
-    seen = 0
+    count = 0
     for case in listed:
         for place in case.places:
             of_place: dict[str, dict[int, MetricRow]] = {}
             for run, head in heads.items():
                 for named, metric, row in data[run].measured() if head.plan == place.plan else ():
-                    ours = named.key == case.key and named.test in place.tests
-                    if ours and row.median is not None:
+                    matches = named.key == case.key and named.test in place.tests
+                    if matches and row.median is not None:
                         of_place.setdefault(metric.name, {})[run] = row
             words = ("--plan", place.plan, "--test", place.tests[0])
             for metric_name, rows in of_place.items():
-                said = ask(folder, "history", case.key, *words, "--metric", metric_name)
-                seen += len(said["values"])
-                for one in said["values"]:
+                answer = ask(folder, "history", case.key, *words, "--metric", metric_name)
+                count += len(answer["values"])
+                for entry in answer["values"]:
                     # Of an engine that nobody describes a run has what it was compared by.
-                    if one["run"] not in rows and place.plan == "unknown engine":
+                    if entry["run"] not in rows and place.plan == "unknown engine":
                         continue
-                    row = rows[one["run"]]
-                    assert row.median == one["median"]
-                    assert (row.low is None) == (one["low"] is None)
+                    row = rows[entry["run"]]
+                    assert row.median == entry["median"]
+                    assert (row.low is None) == (entry["low"] is None)
                     if row.low is not None:
-                        assert row.low == pytest.approx(one["low"], rel=1e-5)
-                        assert row.high == pytest.approx(one["high"], rel=1e-5)
-    assert seen > 20
+                        assert row.low == pytest.approx(entry["low"], rel=1e-5)
+                        assert row.high == pytest.approx(entry["high"], rel=1e-5)
+    assert count > 20
     (alone,) = (case for case in listed if case.places[0].tests == ("b",))
     sizes = [data[run].measured() for run, head in heads.items() if head.plan == "unknown engine"]
     assert [
@@ -189,15 +200,15 @@ def test_the_command_that_a_cases_page_names_is_one(folder: Path):
 
 
 def test_the_runs_of_the_index_are_those_of_list(folder: Path):
-    said = {str(one["id"]): one for one in ask(folder, "list")}
+    entries = {str(entry["id"]): entry for entry in ask(folder, "list")}
     rows = table(folder / "site/index.html", "runs")
     assert [row["Run"].text for row in rows] == [str(run) for run in reversed(RUNS)]
     for row in rows:
-        one = said[row["Run"].text]
-        assert row["Plan"].text == one["plan"]
+        entry = entries[row["Run"].text]
+        assert row["Plan"].text == entry["plan"]
         assert [row[name].value for name in ("Cases", "Measured", "Failed")] == [
-            one[name] for name in ("cases", "measured", "failed")
+            entry[name] for name in ("cases", "measured", "failed")
         ]
-        assert row["State"].text.startswith(one["state"])
-        assert ("imported" in row["State"].text) == (one["origin"] == "imported")
-        assert ("some cases" in row["State"].text) == one["partial"]
+        assert row["State"].text.startswith(entry["state"])
+        assert ("imported" in row["State"].text) == (entry["origin"] == "imported")
+        assert ("some cases" in row["State"].text) == entry["partial"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.support.copy_samples import CERTIFICATE
-from tests.support.site_samples import made
+from tests.support.site_samples import build_pages
 from tests.support.verdict_samples import add_run, noisy
 
 from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
@@ -34,18 +34,18 @@ def test_a_new_certificate_changes_the_pages_of_its_boots_runs_alone(tmp_path: P
     database, out = tmp_path / "n.db", tmp_path / "site"
     add_run(database, {1: noisy(1e9, seed=1)}, facts=FACTS)
     add_run(database, {1: noisy(1e9, seed=2)}, facts={"gw1": {"boot_id": "b2"}})
-    assert "runs/1.html" in made(database, out)
+    assert "runs/1.html" in build_pages(database, out)
     page = out / "runs/1.html"
     assert "Certificates" not in page.read_text()
     add(database, 20, RATE, replace(LOSS, error=None, uncertainty=None, reason=LEFT_OUT))
-    assert made(database, out) == {"runs/1.html", "index.html"}
+    assert build_pages(database, out) == {"runs/1.html", "index.html"}
     text = page.read_text()
     assert "Of engine udp 1 of 2 checks certified on 2026-11-20: rate of &lt;udp&gt;" in text
     assert "Engines checked against truths on gw1, hh1" in text
     assert "left out: only some of the checks were asked for" in text
     add(database, 21, RATE, LOSS)
-    assert made(database, out) == {"runs/1.html", "index.html"}
+    assert build_pages(database, out) == {"runs/1.html", "index.html"}
     assert "Engine udp certified on 2026-11-21" in page.read_text()
     # Of another machine: no page has to do with it.
     add(database, 22, RATE, boot="b9")
-    assert made(database, out) == set()
+    assert build_pages(database, out) == set()

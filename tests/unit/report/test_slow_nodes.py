@@ -44,7 +44,7 @@ def _rows(out: Path, name: str = "slow") -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
-def _found(out: Path) -> list[tuple[str, str, str, str]]:
+def _verdicts(out: Path) -> list[tuple[str, str, str, str]]:
     return [(row["host"], row["as"], row["peer"], row["verdict"]) for row in _rows(out)]
 
 
@@ -67,7 +67,7 @@ def test_slow_hosts_directions_and_links_are_listed_worst_first(
     store: Store, tmp_path: Path
 ) -> None:
     out = _write(store, [_night(store)], tmp_path / "out")
-    assert _found(out) == [
+    assert _verdicts(out) == [
         ("n04", "client", "", "silent"),
         ("n04", "server", "", "silent"),
         ("n02", "client", "", "slow"),
@@ -93,18 +93,18 @@ def test_ratios_are_of_medians_and_against_the_others(store: Store, tmp_path: Pa
 def test_text_page_and_latex_tell_the_same(store: Store, tmp_path: Path) -> None:
     out = _write(store, [_night(store)], tmp_path / "out")
     lines = [line.split() for line in _text(out).splitlines()]
-    (both,) = [line for line in lines if line[:1] == ["n02"]]
-    assert both[1:4] == ["as", "client", "slow"]
-    slow = lines.index(both)
+    (row,) = [line for line in lines if line[:1] == ["n02"]]
+    assert row[1:4] == ["as", "client", "slow"]
+    slow = lines.index(row)
     assert lines[slow + 1][:3] == ["as", "server", "slow"]
-    ratio, value, expected = float(both[6]), float(both[4]), float(both[5])
+    ratio, value, expected = float(row[6]), float(row[4]), float(row[5])
     assert value / expected == pytest.approx(ratio, abs=0.01)
     page = (out / "index.html").read_text(encoding="utf-8")
     assert 'rowspan="2">n02</th>' in page
-    assert f"<td>{both[4]}</td>" in page
+    assert f"<td>{row[4]}</td>" in page
     latex = (out / "slow.tex").read_text(encoding="utf-8")
     assert r"\multirow{2}{*}{n02}" in latex
-    assert f"{both[4]} & {both[5]} & {both[6]}" in latex
+    assert f"{row[4]} & {row[5]} & {row[6]}" in latex
     assert "n07 to n08" in latex
     assert "Without a value, failed or not measured: 14 of 56 pairs." in _text(out)
 
@@ -118,12 +118,14 @@ def test_json_holds_the_findings_in_base_units(store: Store, tmp_path: Path) -> 
     assert (silent["verdict"], silent["value"], silent["ratio"]) == ("silent", None, None)
     assert slow["value"] == pytest.approx(0.3 * slow["expected"], rel=0.1)
     assert (link["host"], link["peer"], link["verdict"]) == ("n07", "n08", "link")
-    assert [str(one["host"]) for one in data["findings"]] == [row["host"] for row in _rows(out)]
+    assert [str(finding["host"]) for finding in data["findings"]] == [
+        row["host"] for row in _rows(out)
+    ]
 
 
 def test_a_quiet_cluster_has_none(store: Store, tmp_path: Path) -> None:
     out = _write(store, [store_matrix(store, rates(8))], tmp_path / "out")
-    assert _found(out) == []
+    assert _verdicts(out) == []
     assert "No host and no link falls short." in _text(out).splitlines()
     assert "Falls short" not in _text(out)
     assert "relative standard deviation is 1.8 %" in " ".join(_text(out).split())
@@ -199,7 +201,7 @@ def test_a_link_that_was_up_to_speed_once_is_not_listed(store: Store, tmp_path: 
     values[2, 3] *= 0.8
     values[4, 5] *= 0.5
     run = store_matrix(store, values, replications=2)
-    assert _found(_write(store, [run], tmp_path / "out")) == [("n05", "client", "n06", "link")]
+    assert _verdicts(_write(store, [run], tmp_path / "out")) == [("n05", "client", "n06", "link")]
 
 
 def test_a_long_list_is_cut_in_the_table_only(store: Store, tmp_path: Path) -> None:
@@ -208,9 +210,9 @@ def test_a_long_list_is_cut_in_the_table_only(store: Store, tmp_path: Path) -> N
     values.flat[places] *= 0.3
     run = store_matrix(store, values)
     out = _write(store, [run], tmp_path / "out")
-    found = len(_rows(out))
-    assert found > 100
-    assert f"The first 100 of {found}; slow.csv has them all." in _text(out)
+    count = len(_rows(out))
+    assert count > 100
+    assert f"The first 100 of {count}; slow.csv has them all." in _text(out)
     assert (out / "slow.tex").read_text().count("as a link") == 100
 
 

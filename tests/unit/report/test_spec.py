@@ -98,8 +98,8 @@ def test_a_mistake_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _GOOD
-    found = _problems(tmp_path, _GOOD.replace(old, new))
-    assert any(line.startswith(problem) for line in found), found
+    problems = _problems(tmp_path, _GOOD.replace(old, new))
+    assert any(line.startswith(problem) for line in problems), problems
 
 
 _REFERENCE = """\
@@ -152,8 +152,8 @@ def test_a_mistake_in_a_cells_own_keys_is_told_where_it_stands(
     lines = _REFERENCE.splitlines()
     assert old in lines[int(number) - 1]
     lines[int(number) - 1] = lines[int(number) - 1].replace(old, new, 1)
-    found = _problems(tmp_path, "\n".join(lines))
-    assert any(line.startswith(problem) for line in found), found
+    problems = _problems(tmp_path, "\n".join(lines))
+    assert any(line.startswith(problem) for line in problems), problems
 
 
 def test_a_round_trip_has_no_ratio_to_a_time_of_one_way(tmp_path: Path) -> None:

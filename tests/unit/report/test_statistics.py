@@ -40,8 +40,8 @@ _TEN = [float(10 + place) for place in (3, 0, 8, 5, 1, 9, 2, 7, 4, 6)]
 
 
 def _table(points: list[Series], *cells: Mapping[str, object], **more: object) -> Table:
-    given = {"name": "t", "title": "T", "rows": ["datagram"], "cells": [*cells]}
-    return build(TableSpec.model_validate({**given, **more}), points)
+    definition = {"name": "t", "title": "T", "rows": ["datagram"], "cells": [*cells]}
+    return build(TableSpec.model_validate({**definition, **more}), points)
 
 
 def _texts(table: Table) -> list[list[str]]:
@@ -49,11 +49,11 @@ def _texts(table: Table) -> list[list[str]]:
 
 
 def _notes(table: Table) -> list[str]:
-    return [one.text for one in table.footnotes]
+    return [footnote.text for footnote in table.footnotes]
 
 
 @pytest.mark.parametrize(
-    ("metric", "unit", "shown", "statistic"),
+    ("metric", "unit", "text", "statistic"),
     [
         ("throughput", "bit/s", "1.50", "harmonic_mean"),
         ("clock", "Hz", "1.50", "harmonic_mean"),
@@ -66,11 +66,11 @@ def _notes(table: Table) -> list[str]:
     ],
 )
 def test_costs_have_the_arithmetic_rates_the_harmonic_and_ratios_no_mean(
-    metric: str, unit: str, shown: str, statistic: str
+    metric: str, unit: str, text: str, statistic: str
 ) -> None:
     points = [series([1.0, 3.0], {"datagram": 1}, metric=metric, unit=unit)]
     table = _table(points, {"metric": metric, "statistic": "mean"})
-    assert _texts(table) == [[shown]]
+    assert _texts(table) == [[text]]
     assert table.columns[0].statistic == statistic
     if statistic == "mean":
         assert _notes(table) == ["no mean: ratios are not averaged; the median stands for them"]
@@ -90,10 +90,10 @@ def test_what_a_metric_is_tells_its_mean_and_not_what_it_is_called() -> None:
         table = _table([point], {"metric": metric, "statistic": "mean"})
         assert table.columns[0].statistic == statistic, metric
         (row,) = csv.DictReader(io.StringIO(render_csv(table)))
-        (told,) = statistics_of([point])
+        (summary,) = statistics_of([point])
         average = "arithmetic" if kind == "count" else "none"
-        assert row["mean_kind"] == told["mean_kind"] == average, metric
-        assert told["kind"] == kind
+        assert row["mean_kind"] == summary["mean_kind"] == average, metric
+        assert summary["kind"] == kind
         assert ("arithmetic mean 2" in tooltip(table.rows[0].cells[0], table.columns[0])) == (
             kind == "count"
         )
@@ -115,7 +115,7 @@ def test_runs_that_say_different_things_of_a_metric_have_no_mean_together() -> N
 
 def test_rates_over_the_same_time_each_have_the_arithmetic_mean() -> None:
     # 1 Mbit and 3 Mbit, a second each: 4 Mbit in 2 s.
-    def shown(*parameters: Mapping[str, object]) -> list[list[str]]:
+    def means(*parameters: Mapping[str, object]) -> list[list[str]]:
         points = [
             series([1e6, 3e6], {"datagram": place, **more})  # type: ignore[dict-item]
             for place, more in enumerate(parameters)
@@ -124,16 +124,16 @@ def test_rates_over_the_same_time_each_have_the_arithmetic_mean() -> None:
             {"metric": "throughput", "statistic": name, "unit": "Mbit/s", "label": name}
             for name in ("mean", "harmonic_mean")
         ]
-        for one in points:
-            (said,) = statistics_of([one])
-            assert said["mean"] == (2e6 if one.timed else 1.5e6)
+        for point in points:
+            (summary,) = statistics_of([point])
+            assert summary["mean"] == (2e6 if point.timed else 1.5e6)
         return _texts(_table(points, *cells))
 
-    assert shown({"duration": 1.0}) == [["2.00", "1.50"]]
-    assert shown({"duration": 1.0, "count": 100}) == [["1.50", "1.50"]]
-    assert shown({"duration": 0}) == [["1.50", "1.50"]]
+    assert means({"duration": 1.0}) == [["2.00", "1.50"]]
+    assert means({"duration": 1.0, "count": 100}) == [["1.50", "1.50"]]
+    assert means({"duration": 0}) == [["1.50", "1.50"]]
     # One heading stands above all: what is true of some only is not said of any.
-    assert shown({"duration": 1.0}, {"count": 100}) == [["1.50", "1.50"]] * 2
+    assert means({"duration": 1.0}, {"count": 100}) == [["1.50", "1.50"]] * 2
 
 
 def test_either_mean_can_be_asked_for_by_name() -> None:
@@ -184,7 +184,9 @@ def test_statistics_of_one_metric_share_its_heading() -> None:
         for statistic, unit in (("n", ""), ("median", "Mbit/s"), ("cv", "%"))
     ]
     table = _table([series([1e6, 3e6, 2e6], {"datagram": 1}, failed=1)], *cells)
-    assert [[(one.text, one.unit, one.span) for one in line] for line in table.header] == [
+    assert [
+        [(heading.text, heading.unit, heading.span) for heading in line] for line in table.header
+    ] == [
         [("Throughput", "Mbit/s", 3)],
         [("n", "", 1), ("Median", "", 1), ("CV", "%", 1)],
     ]
@@ -197,14 +199,14 @@ def test_the_default_tables_have_all_statistics_of_each_headline_metric() -> Non
         series([value * 1e6 for value in _TEN], {"datagram": 1}),
         series([0.01] * 10, {"datagram": 1}, metric="loss_rate", unit=""),
     ]
-    first, *tables = [build(one, points) for one in default_spec(points, statistics=9).tables]
+    first, *tables = [build(spec, points) for spec in default_spec(points, statistics=9).tables]
     assert _texts(first) == [["14.5 [11.0, 18.0]", "1.00 [1.00, 1.00]"]]
     assert first.notes[0].startswith("Median of 10 replications per cell; ")
-    assert [(one.name, one.title) for one in tables] == [
+    assert [(table.name, table.title) for table in tables] == [
         ("stream-throughput", "stream: throughput"),
         ("stream-loss-rate", "stream: loss rate"),
     ]
-    assert [one.text for one in tables[0].header[1]] == [
+    assert [heading.text for heading in tables[0].header[1]] == [
         *("n", "Median", "95 % interval", "Harmonic mean", "sd", "Mean abs. deviation", "CV"),
         *("Minimum", "Maximum"),
     ]
@@ -216,7 +218,7 @@ def test_the_default_tables_have_all_statistics_of_each_headline_metric() -> Non
 
 def test_a_metric_of_more_rows_than_asked_has_no_table_of_its_own() -> None:
     points = [series([1e6] * 10, {"datagram": size}) for size in range(3)]
-    names = [[one.name for one in default_spec(points, statistics=n).tables] for n in (0, 2, 3)]
+    names = [[table.name for table in default_spec(points, statistics=n).tables] for n in (0, 2, 3)]
     assert names == [["stream"], ["stream"], ["stream", "stream-throughput"]]
 
 
@@ -244,8 +246,8 @@ def test_replications_that_rise_from_first_to_last_are_flagged_as_a_trend() -> N
     table = _table([series(drifting, {"datagram": 1})], {"metric": "throughput"})
     (note,) = _notes(table)
     assert note.startswith("values rise from replication to replication (rank correlation with")
-    (said,) = statistics_of([series(drifting[::-1], {"datagram": 1})])
-    assert said["trend"] == -1
+    (summary,) = statistics_of([series(drifting[::-1], {"datagram": 1})])
+    assert summary["trend"] == -1
 
 
 def test_cases_tell_together_that_replications_depend_on_each_other() -> None:
@@ -269,8 +271,8 @@ def test_cases_tell_together_that_replications_depend_on_each_other() -> None:
 
 def _adaptive(datagram: int, n: int, ended: str, **more: object) -> Series:
     values = np.random.default_rng(n).normal(1e9, 1e6, n).tolist()
-    one = series(values, {"datagram": datagram}, asked=50, **more)
-    return replace(one, least=6, rule=_RULE, ended=ended)
+    point = series(values, {"datagram": datagram}, total=50, **more)
+    return replace(point, least=6, rule=_RULE, ended=ended)
 
 
 def test_a_case_that_never_got_narrow_enough_is_told_loudly() -> None:
@@ -304,14 +306,16 @@ def test_lists_of_slow_hosts_and_heat_maps_tell_of_it_too(tmp_path: Path) -> Non
     hosts = ("a", "b", "c")
     points = [
         replace(
-            series([1e9, 1.1e9], {"size": 1}, link=f"{one}→{other}", client=one, server=other),
+            series(
+                [1e9, 1.1e9], {"size": 1}, link=f"{client}→{server}", client=client, server=server
+            ),
             least=6,
             rule=_RULE,
             ended="most",
         )
-        for one in hosts
-        for other in hosts
-        if one != other
+        for client in hosts
+        for server in hosts
+        if client != server
     ]
     spec = SlowNodesSpec(name="slow", title="Slow", metric="throughput")
     (listing,) = build_listings(spec, points)
@@ -332,24 +336,24 @@ def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99
     cells = [{"metric": metric, "statistic": "interval"} for metric in ("throughput", "rtt_p50")]
     early, judged = _adaptive(1, 20, "narrow"), "throughput"
     full = replace(early, planned=20)
-    for one, metric, covers in (
+    for point, metric, covers in (
         (early, judged, 0.99),
         (full, judged, 0.95),
         (replace(early, metric="rtt_p50"), "rtt_p50", 0.95),
         (replace(early, ended="most"), judged, 0.95),
     ):
-        found = median_interval(one.values, covers)
-        (said,) = statistics_of([one])
-        assert found is not None
-        assert (said["interval_low"], said["interval_high"]) == found[:2]
+        interval = median_interval(point.values, covers)
+        (summary,) = statistics_of([point])
+        assert interval is not None
+        assert (summary["interval_low"], summary["interval_high"]) == interval[:2]
         (cell,) = [cell for cell in cells if cell["metric"] == metric]
-        table = _table([one], cell)
+        table = _table([point], cell)
         assert any("the 99 % interval is shown" in note for note in table.notes) == (covers == 0.99)
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:
-    one = series(_TEN, {"datagram": 1}, metric="rtt_p50", unit="s", suspect=[2])
-    table = _table([one], {"metric": "rtt_p50", "digits": 1})
+    point = series(_TEN, {"datagram": 1}, metric="rtt_p50", unit="s", suspect=[2])
+    table = _table([point], {"metric": "rtt_p50", "digits": 1})
     (row,) = csv.DictReader(io.StringIO(render_csv(table), newline=""))
     numbers = {
         "n": 10,
@@ -368,10 +372,10 @@ def test_csv_tooltip_and_json_carry_everything() -> None:
     assert {name: float(row[name]) for name in numbers} == numbers
     assert (row["mean_kind"], row["statistic"]) == ("arithmetic", "median")
     assert float(row["interval_level"]) == pytest.approx(1 - 2 * 11 / 1024)
-    (found,) = statistics_of([one, series([], {"datagram": 2})])
-    assert {name: found[name] for name in numbers} == numbers
-    assert [found[name] for name in ("case_key", "suspect", "asked", "two_groups")] == [
-        one.case.key,
+    (summary,) = statistics_of([point, series([], {"datagram": 2})])
+    assert {name: summary[name] for name in numbers} == numbers
+    assert [summary[name] for name in ("case_key", "suspect", "asked", "two_groups")] == [
+        point.case.key,
         1,
         10,
         None,

@@ -17,14 +17,14 @@ _THROUGHPUT = CellSpec(metric="throughput", statistic="mean", unit="Mbit/s")
 
 
 def _spec(**more: object) -> TableSpec:
-    given = {
+    defaults = {
         "name": "t",
         "title": "T",
         "rows": ["datagram"],
         "columns": ["sockbuf"],
         "cells": [_THROUGHPUT],
     }
-    return TableSpec.model_validate({**given, **more})
+    return TableSpec.model_validate({**defaults, **more})
 
 
 def _grid(*points: tuple[int, int, float]) -> list:
@@ -242,7 +242,7 @@ def test_failed_missing_and_suspect_replications_are_marked_and_counted() -> Non
         series([1e6] * 10, {"datagram": 1, "sockbuf": 1}),
         series([1e6] * 9, {"datagram": 2, "sockbuf": 1}, failed=1),
         series([1e6] * 10, {"datagram": 3, "sockbuf": 1}, suspect=[4, 7]),
-        series([1e6] * 3, {"datagram": 4, "sockbuf": 1}, asked=10),
+        series([1e6] * 3, {"datagram": 4, "sockbuf": 1}, total=10),
         series([], {"datagram": 5, "sockbuf": 1}, failed=10),
         series([1e6] * 9, {"datagram": 6, "sockbuf": 1}, failed=1),
     ]
@@ -278,15 +278,15 @@ def test_what_most_cells_share_is_a_sentence_and_letters_are_for_exceptions() ->
     assert [row.cells[0].mark for row in short.rows] == ["", "", "", "", "a"]
     assert [footnote.text for footnote in short.footnotes] == ["9 of 10 replications; 1 failed"]
     assert (brief.notes, brief.footnotes) == ((), ())
-    told = "2 of 10 replications suspect (included): other programs used a CPU"
-    assert [footnote.text for footnote in full.footnotes] == [told, short.footnotes[0].text]
+    note = "2 of 10 replications suspect (included): other programs used a CPU"
+    assert [footnote.text for footnote in full.footnotes] == [note, short.footnotes[0].text]
     # The CSV file has it all, whatever is said.
-    assert {row.cells[0].note for row in brief.rows[:4]} == {told}
+    assert {row.cells[0].note for row in brief.rows[:4]} == {note}
 
 
 def test_marks_go_on_after_z() -> None:
     points = [
-        series([1e6], {"datagram": number, "sockbuf": 1}, asked=number) for number in range(2, 31)
+        series([1e6], {"datagram": number, "sockbuf": 1}, total=number) for number in range(2, 31)
     ]
     marks = [row.cells[0].mark for row in build(_spec(), points).rows]
     assert marks[0] == "a"
@@ -342,8 +342,8 @@ def test_names_that_act_on_a_terminal_show_instead() -> None:
 
 
 def test_an_empty_text_of_a_parameter_is_seen_in_its_row() -> None:
-    both = [
+    points = [
         series([1.0], {"mode": "stream", "server_cpu": cpu, "client_cpu": "0"}) for cpu in ("0", "")
     ]
-    table = build(_spec(rows=["server_cpu"], columns=[]), both, catalogue=load_catalogue())
+    table = build(_spec(rows=["server_cpu"], columns=[]), points, catalogue=load_catalogue())
     assert [row.labels[0].text for row in table.rows] == ["0", "(empty)"]

@@ -83,8 +83,8 @@ def test_a_mistake_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _GOOD
-    found = _problems(tmp_path, _GOOD.replace(old, new))
-    assert any(line.startswith(problem) for line in found), found
+    problems = _problems(tmp_path, _GOOD.replace(old, new))
+    assert any(line.startswith(problem) for line in problems), problems
 
 
 def test_the_one_cell_of_columns_has_no_heading_to_mark(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from railgauge.report.tables.pivot import build
 def test_a_table_is_aligned_and_grouped() -> None:
     points = [
         series(
-            [value * 1e6] * 2, {"datagram": datagram, "sockbuf": sockbuf}, link=link, asked=asked
+            [value * 1e6] * 2, {"datagram": datagram, "sockbuf": sockbuf}, link=link, total=count
         )
-        for datagram, link, sockbuf, value, asked in (
+        for datagram, link, sockbuf, value, count in (
             (1460, "gw→gw", 10240, 177.75, 2),
             (1460, "gw→gw", 102400, 1557.43, 3),
             (1460, "北→南", 10240, 9.68, 2),

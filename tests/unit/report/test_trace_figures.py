@@ -64,15 +64,15 @@ def _round_trips() -> Trace:
     )
 
 
-def _stored(store: Store, one: Trace, client: Mapping[str, float] | None = None) -> int:
+def _stored(store: Store, single_trace: Trace, client: Mapping[str, float] | None = None) -> int:
     """Store a run of a single trace, whose launch's client told these settings."""
-    mode = "latency" if one.clock == "sender" else "stream"
+    mode = "latency" if single_trace.clock == "sender" else "stream"
     parameters = {"mode": mode, "datagram": 64, "trace": 10}
     case = Case(case_key("udp", "a→b", "a", "b", parameters), "udp", "a→b", "a", "b", parameters)
     run = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
     infos = {"lost_packets": MetricInfo("", "lower")}
     number = store.begin_run(run, [PlannedCase("t", case, 1)], {"udp": infos})
-    outcome = Outcome(1, 1.0, {"lost_packets": 1.0}, trace=encode(one))
+    outcome = Outcome(1, 1.0, {"lost_packets": 1.0}, trace=encode(single_trace))
     store.add(number, "t", case.key, outcome, Launch(1.0, dict(client or {})))
     store.finish_run(number, "complete")
     return number
@@ -142,11 +142,11 @@ def test_round_trips_are_shown_counted_and_summed_up(store: Store, tmp_path: Pat
     run = _stored(store, _round_trips())
     rows, text = _draw(store, run, tmp_path / "a", "kind: round_trips")
     assert [float(row["seconds"]) for row in rows] == pytest.approx([t / 1e9 for t in _TRIPS])
-    told = "5 round trips, minimum 11.00 µs, median 12.00 µs, 99th percentile 90.00 µs"
-    assert told in text
+    summary = "5 round trips, minimum 11.00 µs, median 12.00 µs, 99th percentile 90.00 µs"
+    assert summary in text
     rows, text = _draw(store, run, tmp_path / "b", "kind: round_trip_histogram")
     _counts(rows, _TRIPS, "round_trips")
-    assert told in text
+    assert summary in text
     rows, _ = _draw(store, run, tmp_path / "c", "kind: round_trip_ecdf")
     assert [float(row["share"]) for row in rows] == pytest.approx([0.2, 0.6, 0.8, 1.0])
 
@@ -155,8 +155,8 @@ def test_loss_runs_are_counted_by_their_length(store: Store, tmp_path: Path) -> 
     lost = {10: 1, 20: 3, 30: 1, 40: 1, 50: 5}
     run = store_traces(store, {("a→b", 0.0): [trace(lost, sent=60)], ("b→a", 0.0): [trace()]})
     rows, text = _draw(store, run, tmp_path / "a", "kind: loss_runs")
-    found = {(row["link"], row["from_lost"], row["to_lost"]): row["loss_runs"] for row in rows}
-    assert found == {
+    counts = {(row["link"], row["from_lost"], row["to_lost"]): row["loss_runs"] for row in rows}
+    assert counts == {
         ("a→b", str(n), str(n)): str({1: 3, 3: 1, 5: 1}.get(n, 0)) for n in range(1, 6)
     }
     assert "a→b: 11 of 60 lost in 5 loss runs, shortest 1, median 1, longest 5." in text

@@ -45,7 +45,11 @@ def loaded(name: str) -> tuple[LoadedPlan, tuple[ExpandedTest, ...], tuple[Dispa
         seed=1,
         interleaved=plan.plan.test_order == "interleaved",
     )
-    return plan, tests, tuple(dispatch for each in schedule.rounds() for dispatch in each)
+    return (
+        plan,
+        tests,
+        tuple(dispatch for dispatches in schedule.rounds() for dispatch in dispatches),
+    )
 
 
 def waits(plan: LoadedPlan, dispatch: Dispatch) -> float:
@@ -69,8 +73,8 @@ def test_a_shipped_plan_takes_the_sum_of_its_launches_parts(name: str) -> None:
         parts += count * (time.duration + time.ending) + (count if time.single else 1) * once
     if plan.plan.concurrency == 1:
         assert amounts(plan, tests)[1].seconds == pytest.approx(RUN + parts)
-    asked = sum(waits(plan, dispatch) for dispatch in dispatches)
-    assert asked <= parts
+    waiting = sum(waits(plan, dispatch) for dispatch in dispatches)
+    assert waiting <= parts
 
 
 @pytest.mark.parametrize("name", sorted(PLANS.keys() - UNSTEADY))
@@ -79,17 +83,17 @@ def test_the_time_left_is_right_from_the_tenth_replication_on(name: str) -> None
     plan, tests, dispatches = loaded(name)
     times = LaunchTimes(plan.catalogue, plan.plan)
     now = 0.0
-    together = {each.test.name for each in tests if each.test.order == "sequential"}
+    together = {test.test.name for test in tests if test.test.order == "sequential"}
     left = TimeLeft(dispatches, times, together=together, spans=spans_of(tests), clock=lambda: now)
-    measured, said = 0, []
+    measured, estimates = 0, []
     for dispatch in dispatches:
         now += 2 * times.seconds(dispatch) - waits(plan, dispatch)
         for _ in dispatch.replications:
             left.measured(dispatch)
         measured += len(dispatch.replications)
         if measured >= 10:
-            said.append((now, left.seconds()))
-    assert all(abs(now - at - seconds) <= 0.25 * (now - at) + 1 for at, seconds in said)
+            estimates.append((now, left.seconds()))
+    assert all(abs(now - at - seconds) <= 0.25 * (now - at) + 1 for at, seconds in estimates)
 
 
 def test_a_plan_takes_less_memory_than_its_rounds_would() -> None:

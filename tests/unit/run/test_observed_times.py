@@ -41,7 +41,7 @@ def store_run(store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, i
     """Store a run of launches: case, start (s), how many replications, how the last one ended."""
     named = replace(RUN, plan="counted")
     cases = [(test.test.name, case) for test in expand(loaded) for case in test.cases]
-    number = store.begin_run(named, [PlannedCase(*each, 4) for each in cases], METRICS)
+    number = store.begin_run(named, [PlannedCase(*pair, 4) for pair in cases], METRICS)
     counts = [0] * len(cases)
     for place, start, replications, status in starts:
         launch = Launch(MOMENT + start)
@@ -74,8 +74,8 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
                 (1, 100.0, 1, "ok"),  # the last one: who knows
             ],
         )
-        one, other = (case.key for case in expand(loaded)[0].cases)
-        expected = {("t", one): 11.0, ("t", other): 5.0}
+        key, other_key = (case.key for case in expand(loaded)[0].cases)
+        expected = {("t", key): 11.0, ("t", other_key): 5.0}
         assert observed(store, loaded) == (first, expected)
         store_run(store, loaded, [])  # Nothing was measured.
         assert observed(store, loaded) == (first, expected)

@@ -65,7 +65,7 @@ def equipped(folder: Path, *, keep_going: bool) -> Iterator[tuple[EquippedRun, i
                 transports={machine: hosts[name] for machine, name in machines.items()},
                 lost={},
                 left_out=0,
-                sites={name: EquippedHost(each, "/engines") for name, each in hosts.items()},
+                sites={name: EquippedHost(host, "/engines") for name, host in hosts.items()},
             ),
             output,
         )
@@ -73,17 +73,23 @@ def equipped(folder: Path, *, keep_going: bool) -> Iterator[tuple[EquippedRun, i
 
 def test_what_needs_a_host_that_is_lost_on_the_way_is_left_out(tmp_path: Path) -> None:
     with equipped(tmp_path, keep_going=True) as (job, output):
-        held = keeping_going(hold, job)
-    assert {dispatch.case.link for dispatch in held.schedule.dispatches} == {"ab"}
-    assert (set(held.sites), len(held.transports), held.left_out) == ({"a", "b"}, 2, 2)
-    assert "c" in held.lost
+        equipped_run = keeping_going(hold, job)
+    assert {dispatch.case.link for dispatch in equipped_run.schedule.dispatches} == {"ab"}
+    assert (set(equipped_run.sites), len(equipped_run.transports), equipped_run.left_out) == (
+        {"a", "b"},
+        2,
+        2,
+    )
+    assert "c" in equipped_run.lost
     assert "left out: c: this fake host is lost" in output.getvalue()
     # What was taken before was let go, and taken again.
-    assert [len(site.transport.started) for site in held.sites.values()] == [2, 2]
+    assert [len(site.transport.started) for site in equipped_run.sites.values()] == [2, 2]
 
 
 def test_without_keep_going_it_ends_the_run(tmp_path: Path) -> None:
     with equipped(tmp_path, keep_going=False) as (job, _):
         with pytest.raises(HostUnreachableError, match="c: this fake host is lost"):
             keeping_going(hold, job)
-        assert all(each.stdin_closed for name in "ab" for each in job.sites[name].transport.started)
+        assert all(
+            process.stdin_closed for name in "ab" for process in job.sites[name].transport.started
+        )

@@ -32,8 +32,15 @@ PAIRS = list(itertools.combinations(HOSTS, 2))
 ENGINE = load_catalogue().engine("tcp")
 TEST = Test.model_validate({"name": "t", "engine": "tcp", "replications": 1})
 CASES = tuple(
-    Case(f"{one}{other}", "tcp", f"{one}→{other}", one, other, {"mode": "latency", "duration": 1.0})
-    for one, other in PAIRS
+    Case(
+        f"{client}{server}",
+        "tcp",
+        f"{client}→{server}",
+        client,
+        server,
+        {"mode": "latency", "duration": 1.0},
+    )
+    for client, server in PAIRS
 )
 
 FIRST_PAIRS = list(zip(HOSTS[0::2], HOSTS[1::2], strict=True))[:3]
@@ -105,7 +112,7 @@ def measure_pairs(
             {"tcp": metrics},
         )
         return Execution(store, run, diary, setting).run(
-            rounds, extent(dispatch for each in rounds for dispatch in each)
+            rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)
         )
 
 

@@ -38,10 +38,10 @@ def expanded(
 
 def pairs(count: int) -> ExpandedTest:
     """Return a test of which one launch measures all pairs."""
-    (one,) = expanded().cases
+    (case,) = expanded().cases
     hosts = tuple(f"h{number}" for number in range(count))
     cases = tuple(
-        Case(f"{client}{server}", "udp", "m", client, server, one.parameters, hosts)
+        Case(f"{client}{server}", "udp", "m", client, server, case.parameters, hosts)
         for client in hosts
         for server in hosts
         if client != server
@@ -49,11 +49,11 @@ def pairs(count: int) -> ExpandedTest:
     return ExpandedTest(expanded().test, cases)
 
 
-def lazy(*tests: ExpandedTest, seed: int = 3, concurrency: int = 1, done=None) -> Schedule:  # type: ignore[no-untyped-def]
+def lazy(*tests: ExpandedTest, seed: int = 3, concurrency: int = 1, finished=None) -> Schedule:  # type: ignore[no-untyped-def]
     hosts = {host for test in tests for case in test.cases for host in (case.client, case.server)}
     hosts |= {host for test in tests for case in test.cases for host in case.members}
     machines = {str(host): str(host) for host in hosts}
-    return Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=done)
+    return Schedule(tests, machines=machines, concurrency=concurrency, seed=seed, finished=finished)
 
 
 def outcome(number: int, value: float | None) -> Outcome:
@@ -79,18 +79,18 @@ def feed(
 def test_a_case_that_settles_ends_as_narrow() -> None:
     test = expanded()
     judge = Judge([test], CATALOGUE)
-    said = feed(judge, test, [1e9] * 8)
-    assert said == [None] * 7 + ["narrow"]
+    ends = feed(judge, test, [1e9] * 8)
+    assert ends == [None] * 7 + ["narrow"]
     assert (judge.still_open, judge.spared, judge.unsettled()) == (0, 12, [])
 
 
 def test_a_case_that_never_settles_takes_the_most_and_is_told() -> None:
     test = expanded()
     judge = Judge([test], CATALOGUE)
-    said = feed(judge, test, [1e9, 2e9] * 10)
-    assert said == [None] * 19 + ["most"]
-    (told,) = judge.unsettled()
-    assert (told.case, told.share, told.ended, told.n) == (test.cases[0], 0.01, "most", 20)
+    ends = feed(judge, test, [1e9, 2e9] * 10)
+    assert ends == [None] * 19 + ["most"]
+    (entry,) = judge.unsettled()
+    assert (entry.case, entry.share, entry.ended, entry.n) == (test.cases[0], 0.01, "most", 20)
 
 
 def test_failed_replications_count_towards_the_most_and_not_towards_the_interval() -> None:
@@ -113,15 +113,15 @@ def test_warm_ups_count_for_nothing_but_their_time() -> None:
 def test_a_case_ends_before_its_budget_is_spent() -> None:
     test = expanded(budget="1min")
     judge = Judge([test], CATALOGUE)
-    said = feed(judge, test, [1e9, 2e9] * 6, seconds=5.5)
-    assert said.index("budget") == 9  # An eleventh would have ended after 60.5 s.
+    ends = feed(judge, test, [1e9, 2e9] * 6, seconds=5.5)
+    assert ends.index("budget") == 9  # An eleventh would have ended after 60.5 s.
     assert judge.unsettled()[0].ended == "budget"
 
 
 def test_a_case_stays_open_until_its_span_is_over() -> None:
     test = expanded(span="12s")
-    said = feed(Judge([test], CATALOGUE), test, [1e9] * 14)
-    assert said.index("narrow") == 12  # The thirteenth value came 12 s after the first.
+    ends = feed(Judge([test], CATALOGUE), test, [1e9] * 14)
+    assert ends.index("narrow") == 12  # The thirteenth value came 12 s after the first.
 
 
 def test_blocks_begin_in_equal_parts_of_the_span() -> None:
@@ -151,8 +151,8 @@ def run(
 ) -> Iterator[tuple[str, int, float]]:
     """Measure: yields case, number and value of each replication, in the order of the rounds."""
     count = 0
-    for each in plan.rounds(judge.is_open):
-        for dispatch in each:
+    for dispatches in plan.rounds(judge.is_open):
+        for dispatch in dispatches:
             for case in dispatch.cases:
                 (number,) = dispatch.replications
                 value = noisy(case, number, share[case.key])
@@ -185,7 +185,7 @@ def test_each_block_measures_each_open_case_once_in_an_order_of_the_seed() -> No
 
 def test_who_goes_on_is_not_in_another_order_for_those_who_ended() -> None:
     test = expanded(12)
-    every = {
+    positions = {
         d.case.key: n
         for n, (d,) in enumerate(
             list(Schedule([test], machines={"a": "a", "b": "b"}, concurrency=1, seed=3).rounds())[
@@ -197,7 +197,7 @@ def test_who_goes_on_is_not_in_another_order_for_those_who_ended() -> None:
     last = [
         key for key, number, _ in run(lazy(test), Judge([test], CATALOGUE), share) if number == 20
     ]
-    assert last == sorted(last, key=lambda key: every[key])
+    assert last == sorted(last, key=lambda key: positions[key])
 
 
 def test_a_launch_of_all_pairs_is_open_while_any_of_them_is() -> None:
@@ -211,7 +211,7 @@ def test_a_launch_of_all_pairs_is_open_while_any_of_them_is() -> None:
     assert len(measured) == 20 * 6
     # The others ended at 8, but had all the replications.
     assert most.planned - judge.spared - judge.optional == 120
-    assert [each.case.key for each in judge.unsettled()] == ["h2h0"]
+    assert [entry.case.key for entry in judge.unsettled()] == ["h2h0"]
 
     settled = Judge([test], CATALOGUE)
     assert len(list(run(lazy(test), settled, dict.fromkeys(share, 0.0)))) == 8 * 6
@@ -236,17 +236,17 @@ def test_a_test_with_a_number_is_measured_beside_one_with_a_rule() -> None:
 
 def test_concurrency_packs_the_open_cases_of_a_block() -> None:
     hosts = "abcdefgh"
-    (one,) = expanded().cases
+    (case,) = expanded().cases
     cases = tuple(
-        Case(f"{x}{y}", "udp", "l", x, y, one.parameters)
+        Case(f"{x}{y}", "udp", "l", x, y, case.parameters)
         for x, y in zip(hosts[::2], hosts[1::2], strict=True)
     )
     test = ExpandedTest(expanded().test, cases)
     judge = Judge([test], CATALOGUE)
     sizes = []
-    for each in lazy(test, concurrency=4).rounds(judge.is_open):
-        sizes.append(len(each))
-        for dispatch in each:
+    for dispatches in lazy(test, concurrency=4).rounds(judge.is_open):
+        sizes.append(len(dispatches))
+        for dispatch in dispatches:
             (number,) = dispatch.replications
             value = noisy(dispatch.case, number, 0.5 if dispatch.case.key == "ab" else 0.0)
             judge.note("t", dispatch.case, outcome(number, value), NOW, 1.0)
@@ -257,7 +257,7 @@ def test_what_is_left_out_is_neither_dispatched_nor_waited_for() -> None:
     test = expanded(2)
     judge = Judge([test], CATALOGUE)
     plan = lazy(test).keep(lambda dispatch: dispatch.case.key != "t0")
-    assert [each.case.key for each in plan.dispatches] == ["t1"]
+    assert [dispatch.case.key for dispatch in plan.dispatches] == ["t1"]
     assert len(list(run(plan, judge, {"t1": 0.0}))) == 8
     assert not lazy(test).keep(lambda dispatch: False)
 
@@ -284,9 +284,9 @@ def keep(
     cases = {case.key: case for case in test.cases}
     fresh = Judge([test], CATALOGUE)
     for key, replication, value in measured:
-        one = outcome(replication, value)
-        store.add(number, "t", key, one, launch)
-        ended[key] = fresh.note("t", cases[key], one, NOW, 1.0)
+        stored_outcome = outcome(replication, value)
+        store.add(number, "t", key, stored_outcome, launch)
+        ended[key] = fresh.note("t", cases[key], stored_outcome, NOW, 1.0)
         if ended[key]:
             store.end_case(number, "t", key, ended[key])
 
@@ -302,7 +302,7 @@ def test_a_run_that_was_killed_stops_where_it_would_have(tmp_path: Path, killed_
         keep(store, number, test, before)
         judge = Judge([test], CATALOGUE)
         assert judge.recall(store, number) == {}
-        rest = lazy(test, done=store.replication_numbers(number)).keep(judge.is_open)
+        rest = lazy(test, finished=store.replication_numbers(number)).keep(judge.is_open)
         assert before + list(run(rest, judge, share)) == whole
 
 
@@ -317,7 +317,7 @@ def test_an_end_that_was_not_stored_any_more_is_found_again(tmp_path: Path) -> N
         judge = Judge([test], CATALOGUE)
         assert judge.recall(store, number) == {("t", "t1"): "narrow"}
         assert judge.still_open == 0
-        assert [each.case.key for each in judge.unsettled()] == ["t0"]
+        assert [entry.case.key for entry in judge.unsettled()] == ["t0"]
 
 
 @pytest.mark.parametrize(
@@ -335,8 +335,8 @@ def test_a_run_that_goes_on_knows_when_its_span_began(
         number = begin(store, test)
         for replication in (1, 2, 3):
             # The host's clock is an hour behind.
-            one = Outcome(replication, NOW + replication - 3600, {"throughput": 1e9})
-            store.add(number, "t", "t0", one, Launch(NOW + replication))
+            stored_outcome = Outcome(replication, NOW + replication - 3600, {"throughput": 1e9})
+            store.add(number, "t", "t0", stored_outcome, Launch(NOW + replication))
         judge = Judge([test], CATALOGUE)
         judge.recall(store, number, clock, 1000.0)
         begun = judge.not_before(Dispatch("t", test.cases[0], (8,)), 1000.0)

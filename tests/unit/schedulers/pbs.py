@@ -34,7 +34,7 @@ class Pbs:
     def nodes(self, job: str) -> tuple[Node, ...]:
         names = dict.fromkeys(Path(os.environ["PBS_NODEFILE"]).read_text().split())
         addresses = {name: re.search(r"Mom = (\S+)", _ask("pbsnodes", name)) for name in names}
-        return tuple(Node(name, found[1] if found else name) for name, found in addresses.items())
+        return tuple(Node(name, match[1] if match else name) for name, match in addresses.items())
 
     def node_names(self, nodelist: str) -> list[str]:
         return [name for name in nodelist.split(",") if name]

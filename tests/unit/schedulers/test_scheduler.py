@@ -89,15 +89,17 @@ def test_a_schedulers_name_is_its_key() -> None:
 
 
 def test_outside_its_jobs_a_plan_for_its_nodes_says_where_to_go(lab: PbsLab) -> None:
-    done = lab.call("check", "plan.yaml")
-    assert done.returncode == 2
-    assert done.stderr.startswith("plan.yaml:3:14: this is not inside a PBS job: get one first")
+    completed = lab.call("check", "plan.yaml")
+    assert completed.returncode == 2
+    assert completed.stderr.startswith(
+        "plan.yaml:3:14: this is not inside a PBS job: get one first"
+    )
 
 
 def test_its_batch_script_is_shown(lab: PbsLab) -> None:
-    done = lab.call("submit", "plan.yaml", "--nodes=2", "--time=02:00:00", "--dry-run")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    completed = lab.call("submit", "plan.yaml", "--nodes=2", "--time=02:00:00", "--dry-run")
+    assert completed.returncode == 0, completed.stderr
+    lines = completed.stdout.splitlines()
     assert lines[:4] == [
         "#!/bin/sh",
         "#PBS -N railgauge-fabric",
@@ -109,9 +111,9 @@ def test_its_batch_script_is_shown(lab: PbsLab) -> None:
 
 
 def test_a_plan_for_its_nodes_is_submitted_to_it(lab: PbsLab) -> None:
-    done = lab.call("submit", "plan.yaml", "--nodes=2", "--db=sqlite:///a.db")
+    completed = lab.call("submit", "plan.yaml", "--nodes=2", "--db=sqlite:///a.db")
     script = lab.folder / "fabric.pbs.sh"
-    assert (done.returncode, done.stdout) == (0, f"submitted job 12.head: {script}\n")
+    assert (completed.returncode, completed.stdout) == (0, f"submitted job 12.head: {script}\n")
     assert lab.lines("submitted") == lab.lines("fabric.pbs.sh")
     assert lab.lines("qsub") == [f"-v RAILGAUGE_DB {script}", "sqlite:///a.db"]
 
@@ -119,8 +121,8 @@ def test_a_plan_for_its_nodes_is_submitted_to_it(lab: PbsLab) -> None:
 def test_hosts_with_its_transport_are_submitted_by_their_nodes(lab: PbsLab) -> None:
     hosts = "{a: {address: n1, transport: pbs}, b: {address: 10.0.0.9, transport: pbs, node: n9}}"
     lab.plan(PLAN.replace("{pbs: all}", hosts))
-    done = lab.call("submit", "plan.yaml", "--dry-run")
-    assert "#PBS -l select=1:host=n1+1:host=n9" in done.stdout.splitlines(), done.stderr
+    completed = lab.call("submit", "plan.yaml", "--dry-run")
+    assert "#PBS -l select=1:host=n1+1:host=n9" in completed.stdout.splitlines(), completed.stderr
 
 
 def test_a_job_of_it_submits_to_it_whatever_the_hosts_are(lab: PbsLab) -> None:
@@ -140,9 +142,9 @@ def test_its_nodes_are_measured_until_its_time_is_over_and_then_in_the_next_job(
     assert submitted.returncode == 0, submitted.stderr
     words = shlex.split(lab.lines("submitted")[-1])
     lab.begin_job()
-    done = lab.call(*words[words.index("submit") :])
-    assert "1 measured" in done.stdout, done.stdout + done.stderr
-    assert "stopped for the time limit: 1 missing" in done.stdout
+    completed = lab.call(*words[words.index("submit") :])
+    assert "1 measured" in completed.stdout, completed.stdout + completed.stderr
+    assert "stopped for the time limit: 1 missing" in completed.stdout
     assert set(lab.lines("started")) == {"n1", "n2"}
     assert lab.query("SELECT link, client_host, server_host FROM measurement LIMIT 1") == [
         ("a", "n1", "n2")
@@ -154,7 +156,7 @@ def test_its_nodes_are_measured_until_its_time_is_over_and_then_in_the_next_job(
             "n2:\n  address: 127.0.0.1\n  transport: pbs\n  node: n2\n",
         )
     ]
-    assert "submitted job 12.head: " in done.stdout
+    assert "submitted job 12.head: " in completed.stdout
     assert "#PBS -l select=1:host=n1+1:host=n2" in lab.lines("submitted")
     assert "--resume=1" in shlex.split(lab.lines("submitted")[-1])
 
@@ -163,9 +165,9 @@ def test_nodes_that_its_job_lacks_are_asked_for(lab: PbsLab) -> None:
     hosts = "{a: {address: n1, transport: pbs}, b: {address: 10.0.0.9, transport: pbs, node: n9}}"
     lab.plan(PLAN.replace("{pbs: all}", hosts))
     lab.begin_job()
-    done = lab.call("run", "plan.yaml")
-    assert done.returncode == 2
-    assert "n9 is not in this allocation (job 7.head)" in done.stderr
+    completed = lab.call("run", "plan.yaml")
+    assert completed.returncode == 2
+    assert "n9 is not in this allocation (job 7.head)" in completed.stderr
 
 
 def test_a_plan_may_name_any_scheduler_and_no_other(lab: PbsLab) -> None:

@@ -64,14 +64,14 @@ def job() -> Iterator[None]:
 def test_a_jobs_end_less_the_margin_is_the_deadline(job: None) -> None:
     end = round(time.time()) + 1000
     os.environ["SLURM_JOB_END_TIME"] = str(end)
-    said: list[str] = []
+    messages: list[str] = []
     # By the clock that nobody sets, whatever the machine's says meanwhile.
     earliest = time.monotonic() - time.time() + end - 60
-    found = deadline(60.0, said.append)
-    assert found is not None
+    moment = deadline(60.0, messages.append)
+    assert moment is not None
     latest = time.monotonic() - time.time() + end - 60
-    assert min(earliest, latest) - 0.01 <= found <= max(earliest, latest) + 0.01
-    assert said == []
+    assert min(earliest, latest) - 0.01 <= moment <= max(earliest, latest) + 0.01
+    assert messages == []
 
 
 def test_outside_a_job_there_is_no_deadline(job: None) -> None:
@@ -83,9 +83,9 @@ def test_outside_a_job_there_is_no_deadline(job: None) -> None:
 def test_an_end_that_slurm_does_not_tell_is_said_and_no_failure(job: None) -> None:
     path = os.environ["PATH"]
     os.environ["PATH"] = "/nonexistent"
-    said: list[str] = []
+    messages: list[str] = []
     try:
-        assert deadline(60.0, said.append) is None
+        assert deadline(60.0, messages.append) is None
     finally:
         os.environ["PATH"] = path
-    assert "when job 7 ends is unknown" in said[0]
+    assert "when job 7 ends is unknown" in messages[0]

@@ -39,8 +39,8 @@ def test_a_drift_has_the_known_correlation_of_its_ranks() -> None:
 
 
 def test_values_that_take_turns_correlate_negatively() -> None:
-    found = autocorrelation([50.0, 81.0] * 8)
-    assert found == pytest.approx(-15 / 16)
+    correlation = autocorrelation([50.0, 81.0] * 8)
+    assert correlation == pytest.approx(-15 / 16)
 
 
 def test_the_same_values_in_a_random_order_tell_nothing() -> None:
@@ -58,24 +58,26 @@ def test_independent_values_are_taken_for_dependent_in_one_of_a_hundred_series(
     draw: _Draw, n: int
 ) -> None:
     random = np.random.default_rng(n)
-    found = sum(autocorrelation(draw(random, n)) is not None for _ in range(4000))
+    count = sum(autocorrelation(draw(random, n)) is not None for _ in range(4000))
     # 0.3 to 1 % truly (benchmarks/coverage.py); three standard errors more are chance.
-    assert found <= 4000 * 0.0147
+    assert count <= 4000 * 0.0147
 
 
 @pytest.mark.parametrize(("rho", "n", "least"), [(0.8, 30, 0.85), (0.5, 100, 0.95)])
 def test_a_strong_dependence_is_found(rho: float, n: int, least: float) -> None:
     random = np.random.default_rng(n)
-    found = [autocorrelation(_following(random, n, rho)) for _ in range(500)]
-    there = [one for one in found if one is not None]
-    assert len(there) >= 500 * least
-    assert np.median(there) == pytest.approx(rho, abs=0.15)
+    correlations = [autocorrelation(_following(random, n, rho)) for _ in range(500)]
+    significant = [correlation for correlation in correlations if correlation is not None]
+    assert len(significant) >= 500 * least
+    assert np.median(significant) == pytest.approx(rho, abs=0.15)
 
 
 @given(st.lists(st.integers(min_value=-50, max_value=50), min_size=10, max_size=60))
 def test_only_the_ranks_matter_and_not_the_direction_of_time(values: list[int]) -> None:
-    found = autocorrelation(values)
-    assert autocorrelation([float(value) ** 3 * 2.0**900 for value in values]) == found
-    assert autocorrelation([value * 5e-324 for value in values]) == found
-    assert autocorrelation(values[::-1]) == (None if found is None else pytest.approx(found))
-    assert found is None or -1 <= found <= 1
+    correlation = autocorrelation(values)
+    assert autocorrelation([float(value) ** 3 * 2.0**900 for value in values]) == correlation
+    assert autocorrelation([value * 5e-324 for value in values]) == correlation
+    assert autocorrelation(values[::-1]) == (
+        None if correlation is None else pytest.approx(correlation)
+    )
+    assert correlation is None or -1 <= correlation <= 1

@@ -62,8 +62,8 @@ def stepped(seed: int, *levels: tuple[int, float], noise: float = NOISE) -> Valu
     return values
 
 
-def places(found: list[ChangePoint]) -> list[int]:
-    return [point.index for point in found]
+def places(points: list[ChangePoint]) -> list[int]:
+    return [point.index for point in points]
 
 
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
@@ -73,8 +73,8 @@ def test_a_level_that_never_changed_has_a_point_in_at_most_five_of_a_hundred(
 ) -> None:
     random = np.random.default_rng(n)
     drawn = trials(series)
-    found = sum(bool(change_points(nights(n, draw, random))) for _ in range(drawn))
-    assert found <= 0.05 * drawn
+    count = sum(bool(change_points(nights(n, draw, random))) for _ in range(drawn))
+    assert count <= 0.05 * drawn
 
 
 @pytest.mark.parametrize(("n", "series"), [(60, 300), (365, 100)])
@@ -83,8 +83,8 @@ def test_nights_of_two_modes_have_one_level(n: int, series: int) -> None:
         return 0.25 * random.standard_normal(n) + 2.5 * (random.random(n) < 0.3)
 
     random = np.random.default_rng(n)
-    found = sum(bool(change_points(nights(n, two_modes, random))) for _ in range(series))
-    assert found <= 0.05 * series
+    count = sum(bool(change_points(nights(n, two_modes, random))) for _ in range(series))
+    assert count <= 0.05 * series
 
 
 @pytest.mark.parametrize("size", [0.95, 1.05])
@@ -106,9 +106,9 @@ def test_outlier_nights_make_no_points_and_hide_none() -> None:
     for _ in range(200):
         values = nights(60, with_outliers, random)
         values[30:] *= 0.93
-        found = change_points(values)
-        near += any(abs(point.index - 30) <= 2 for point in found)
-        more += len(found) > 1
+        points = change_points(values)
+        near += any(abs(point.index - 30) <= 2 for point in points)
+        more += len(points) > 1
     assert near >= 190
     assert more <= 10
 
@@ -128,14 +128,14 @@ def test_three_nights_in_a_row_are_a_level() -> None:
 
 @pytest.mark.parametrize("draw", [normal, skewed, dependent])
 def test_a_year_of_nightly_looks_at_one_level_confirms_no_point(draw: _Draw) -> None:
-    found = 0
+    count = 0
     for seed in range(trials(40)):
         values = nights(365, draw, np.random.default_rng(seed))
         for night in range(6, 366):
             points = change_points(values[max(0, night - 100) : night])
-            found += len(points)
+            count += len(points)
             assert all(point.provisional for point in points)
-    assert found
+    assert count
 
 
 def test_five_percent_are_confirmed_on_the_fourth_night() -> None:
@@ -163,9 +163,9 @@ def test_a_deep_fall_is_confirmed_by_four_nights_and_so_it_stays(
     assert [p.provisional for p in change_points(mended)] == [provisional] * 2
 
 
-@pytest.mark.parametrize(("each", "provisional"), [(7, True), (12, False)])
-def test_few_nights_without_any_noise_are_provisional(each: int, provisional: bool) -> None:
-    (point,) = change_points([1e9] * each + [0.5e9] * each)
+@pytest.mark.parametrize(("length", "provisional"), [(7, True), (12, False)])
+def test_few_nights_without_any_noise_are_provisional(length: int, provisional: bool) -> None:
+    (point,) = change_points([1e9] * length + [0.5e9] * length)
     assert point.provisional == provisional
 
 
@@ -211,12 +211,12 @@ def test_a_fall_of_a_few_nights_is_dated_with_its_end(fall: float, length: int) 
 
 @pytest.mark.parametrize(("nights_in_all", "fall"), [(15, 0.5), (20, 0.2), (45, 0.2), (45, 0.5)])
 def test_a_deep_fall_of_three_nights_is_found_among_few(nights_in_all: int, fall: float) -> None:
-    found = 0
+    count = 0
     for seed in range(100):
         rest = nights_in_all - 8
         values = stepped(seed, (5, 941.0), (3, 941.0 * (1 - fall)), (rest, 941.0), noise=0.01)
-        found += places(change_points(values)) == [5, 8]
-    assert found >= 93
+        count += places(change_points(values)) == [5, 8]
+    assert count >= 93
 
 
 def test_the_nights_within_a_level_change_nothing_however_far_it_is_from_the_next() -> None:
@@ -304,12 +304,12 @@ def test_of_a_step_without_any_noise_p_is_the_chance_of_that_order(level: float)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "found"), [(7, 7, [7]), (25, 3, [25]), (6, 6, []), (3, 3, [])]
+    ("before", "after", "indices"), [(7, 7, [7]), (25, 3, [25]), (6, 6, []), (3, 3, [])]
 )
 def test_few_nights_without_any_noise_may_be_in_that_order_by_chance(
-    before: int, after: int, found: list[int]
+    before: int, after: int, indices: list[int]
 ) -> None:
-    assert places(change_points([1e9] * before + [0.5e9] * after)) == found
+    assert places(change_points([1e9] * before + [0.5e9] * after)) == indices
 
 
 def test_losses_that_begin_are_found_though_zero_has_no_ratio() -> None:
@@ -355,18 +355,18 @@ def one_change() -> Iterator[tuple[int, Values]]:
 def test_a_single_change_is_dated_as_ruptures_dates_it() -> None:
     apart = []
     for place, values in one_change():
-        (theirs, _) = ruptures.Dynp(model="l2", min_size=3, jump=1).fit(np.log(values)).predict(1)
-        ours = min(change_points(values), key=lambda point: abs(point.index - place))
-        apart.append(abs(ours.index - theirs))
+        (index, _) = ruptures.Dynp(model="l2", min_size=3, jump=1).fit(np.log(values)).predict(1)
+        nearest = min(change_points(values), key=lambda point: abs(point.index - place))
+        apart.append(abs(nearest.index - index))
     assert np.mean(np.array(apart) <= 1) >= 0.95
 
 
 def test_all_levels_are_those_that_ruptures_finds() -> None:
     for seed in range(20):
         values = stepped(seed, (40, 100.0), (30, 90.0), (50, 97.0), (25, 80.0), noise=0.01)
-        theirs = ruptures.Pelt(model="l2", min_size=3, jump=1).fit(np.log(values))
+        pelt = ruptures.Pelt(model="l2", min_size=3, jump=1).fit(np.log(values))
         assert places(change_points(values)) == pytest.approx(
-            theirs.predict(3 * 1e-4 * math.log(len(values)) * 2)[:-1], abs=1
+            pelt.predict(3 * 1e-4 * math.log(len(values)) * 2)[:-1], abs=1
         )
 
 

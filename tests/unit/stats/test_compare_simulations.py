@@ -66,25 +66,25 @@ def test_a_fall_of_twenty_percent_is_found_with_a_single_run_in_the_baseline(cas
 @pytest.mark.parametrize("cases", [10, 50])
 def test_a_fall_of_five_percent_is_found_with_three_runs_in_the_baseline(cases):
     draw = np.random.default_rng(7)
-    found = found_slower(draw, differing(0.005), 60, slower=0.0526, cases=cases, baseline=3)
+    power = found_slower(draw, differing(0.005), 60, slower=0.0526, cases=cases, baseline=3)
     # Of more draws in 94 of 100: heavy tails can't be ruled out by few runs.
-    assert found >= 0.88
+    assert power >= 0.88
 
 
 @pytest.mark.parametrize("cases", [4, 9])
 def test_a_fall_of_twenty_percent_is_found_with_three_runs_of_few_cases(cases):
     draw = np.random.default_rng(6)
-    found = found_slower(draw, differing(0.02), 40, slower=0.25, cases=cases, baseline=3)
+    power = found_slower(draw, differing(0.02), 40, slower=0.25, cases=cases, baseline=3)
     # In 69 and 37 of 100 by what three runs alone say.
-    assert found >= 0.9
+    assert power >= 0.9
 
 
 @pytest.mark.parametrize(("cases", "share"), [(1, 0.6), (4, 0.4)])
 def test_three_runs_of_few_steady_cases_show_a_fall_of_three_percent(cases, share):
     draw = np.random.default_rng(6)
-    found = found_slower(draw, differing(0.003), 60, slower=0.031, cases=cases, baseline=3)
+    power = found_slower(draw, differing(0.003), 60, slower=0.031, cases=cases, baseline=3)
     # In 10 of 100 where the guess counts however steady a machine is.
-    assert found >= share
+    assert power >= share
 
 
 def _skewed(draw, shape):
@@ -141,12 +141,12 @@ def test_many_cases_show_heavy_tails_with_one_or_two_runs(kind, baseline):
 
 @pytest.mark.parametrize("fallen", [1, 3, 20])
 def test_cases_that_fell_together_are_no_heavy_tails(fallen):
-    draw, found = np.random.default_rng(9), 0
+    draw, count = np.random.default_rng(9), 0
     for _ in range(10):
         values = differing(0.01)(draw, (2, 50, 10))
         values[-1, :fallen] *= 1.25
-        found += sum(pair.change == "slower" for pair in compared(values)[:fallen])
-    assert found >= 0.95 * 10 * fallen
+        count += sum(pair.change == "slower" for pair in compared(values)[:fallen])
+    assert count >= 0.95 * 10 * fallen
 
 
 def test_a_case_that_was_at_both_levels_in_the_baseline_rarely_makes_an_alarm():
@@ -171,11 +171,11 @@ def test_many_cases_of_a_coarse_clock_show_that_runs_are_alike():
 
 
 def test_more_runs_in_the_baseline_find_what_drift_hides():
-    hidden, found = (
+    power_of_1, power_of_5 = (
         found_slower(np.random.default_rng(3), drifting, 60, baseline=runs) for runs in (1, 5)
     )
-    assert hidden < found
-    assert found > 0.6
+    assert power_of_1 < power_of_5
+    assert power_of_5 > 0.6
 
 
 @pytest.mark.parametrize("baseline", [3, 5])
@@ -187,7 +187,7 @@ def test_a_night_that_is_measured_twice_counts_as_one(baseline):
         # The last run confirms the one before, in the same night.
         runs = normal(draw, (baseline + 2, 50, 10)) * np.concatenate([nights, nights[-1:]])
         pairs = [(Side(list(case[:-2])), Side(list(case[-2:]))) for case in runs.swapaxes(0, 1)]
-        found = compare_all(pairs, ["lower"] * 50, [0.02] * 50)
-        alarms += any(each.change in ("faster", "slower") for each in found)
+        comparisons = compare_all(pairs, ["lower"] * 50, [0.02] * 50)
+        alarms += any(comparison.change in ("faster", "slower") for comparison in comparisons)
     # 1 and 4 of 100 in many more draws, more than half if they were two nights.
     assert alarms <= 6

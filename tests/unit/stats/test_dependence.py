@@ -29,18 +29,18 @@ def test_many_cases_show_what_ten_values_of_one_do_not() -> None:
 def test_independent_replications_are_taken_for_dependent_in_one_of_a_hundred_runs(
     cases: int,
 ) -> None:
-    found = [shared_autocorrelation(_following(cases, 10, 0.0, seed)) for seed in range(400)]
-    assert sum(shared is not None for shared in found) <= 10
+    correlations = [shared_autocorrelation(_following(cases, 10, 0.0, seed)) for seed in range(400)]
+    assert sum(shared is not None for shared in correlations) <= 10
 
 
 def test_cases_that_move_together_are_not_as_many_proofs() -> None:
-    found = []
+    correlations = []
     for seed in range(400):
         block = np.random.default_rng(seed + 1000).normal(0, 3, 10)
-        found.append(
+        correlations.append(
             shared_autocorrelation([values + block for values in _following(30, 10, 0.0, seed)])
         )
-    assert sum(shared is not None for shared in found) <= 16
+    assert sum(shared is not None for shared in correlations) <= 16
 
 
 @pytest.mark.parametrize("many", [[], [np.zeros(0)], [np.ones(20)], [np.arange(7.0)]])

@@ -24,7 +24,7 @@ def counted_out(first: list[float], second: list[float]) -> float:
     middle = len(first) * (len(values) + 1) / 2
     distance = abs(sum(ranks[: len(first)]) - middle)
     choices = list(itertools.combinations(ranks, len(first)))
-    return sum(abs(sum(each) - middle) >= distance - 1e-9 for each in choices) / len(choices)
+    return sum(abs(sum(choice) - middle) >= distance - 1e-9 for choice in choices) / len(choices)
 
 
 @given(_FEW, _FEW)
@@ -38,8 +38,8 @@ def test_the_order_of_the_two_series_does_not_matter(first, second):
 
 
 def test_five_and_five_that_do_not_overlap_are_two_of_252_choices():
-    found = rank_test([1, 2, 3, 4, 5], [6, 7, 8, 9, 10])
-    assert found.p == found.least == pytest.approx(2 / 252)
+    result = rank_test([1, 2, 3, 4, 5], [6, 7, 8, 9, 10])
+    assert result.p == result.least == pytest.approx(2 / 252)
 
 
 def test_four_and_four_can_never_differ_by_one_percent():

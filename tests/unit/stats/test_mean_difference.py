@@ -15,9 +15,9 @@ def sample(values: list[float]) -> SampleMean:
 
 
 def test_of_two_spreads_it_is_welchs_with_whole_degrees_of_freedom() -> None:
-    one, two = [10.0, 11.0, 12.5, 9.0, 10.5, 11.5, 10.0], [20.0, 24.0, 19.0, 22.0, 26.0, 21.0]
-    interval = mean_difference_interval(sample(one), sample(two))
-    exact = stats.ttest_ind(two, one, equal_var=False).confidence_interval(0.95)
+    first, second = [10.0, 11.0, 12.5, 9.0, 10.5, 11.5, 10.0], [20.0, 24.0, 19.0, 22.0, 26.0, 21.0]
+    interval = mean_difference_interval(sample(first), sample(second))
+    exact = stats.ttest_ind(second, first, equal_var=False).confidence_interval(0.95)
     assert interval is not None
     # Fewer degrees of freedom than Welch's make it a little wider.
     assert interval.low <= exact.low
@@ -40,5 +40,5 @@ def test_without_any_spread_there_is_none() -> None:
 
 
 def test_values_that_are_all_alike_differ_exactly() -> None:
-    got = mean_difference_interval(SampleMean(1, 0.0, 5), SampleMean(3, 0.0, 5))
-    assert got == Interval(2, 2, 0.95)
+    interval = mean_difference_interval(SampleMean(1, 0.0, 5), SampleMean(3, 0.0, 5))
+    assert interval == Interval(2, 2, 0.95)

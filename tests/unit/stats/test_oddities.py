@@ -19,11 +19,13 @@ def test_many_series_at_once_give_what_each_gives_alone() -> None:
             plain = rng.normal(50.0, 1.0, n)
             many += [plain, np.cumsum(plain - 50.0), np.round(plain)]
             many.append(np.where(rng.random(n) < 0.3, plain, plain + 31.0))
-    found = oddities(many)
-    assert [one.autocorrelation for one in found] == [autocorrelation(one) for one in many]
-    assert [one.trend for one in found] == pytest.approx([trend(one) for one in many])
-    assert [one.groups for one in found] == [two_groups(one) for one in many]
+    results = oddities(many)
+    assert [result.autocorrelation for result in results] == [
+        autocorrelation(values) for values in many
+    ]
+    assert [result.trend for result in results] == pytest.approx([trend(values) for values in many])
+    assert [result.groups for result in results] == [two_groups(values) for values in many]
     # There was something to be found.
-    assert sum(one.autocorrelation is not None for one in found) > 100
-    assert sum(one.trend is not None for one in found) > 100
-    assert sum(one.groups is not None for one in found) > 100
+    assert sum(result.autocorrelation is not None for result in results) > 100
+    assert sum(result.trend is not None for result in results) > 100
+    assert sum(result.groups is not None for result in results) > 100

@@ -23,34 +23,34 @@ def cluster(racks: tuple[int, ...], noise: float = 0.02, seed: int = 1) -> Matri
     return values
 
 
-def found(values: Matrix, *, higher: bool = True) -> Shortfalls:
+def matrix_shortfalls(values: Matrix, *, higher: bool = True) -> Shortfalls:
     return find_shortfalls(values, ~np.eye(len(values), dtype=np.bool_), higher_is_better=higher)
 
 
 def hosts(shortfalls: Shortfalls) -> list[tuple[int, bool, str]]:
-    return [(one.host, one.sends, one.verdict) for one in shortfalls.hosts]
+    return [(finding.host, finding.sends, finding.verdict) for finding in shortfalls.hosts]
 
 
 def links(shortfalls: Shortfalls) -> list[tuple[int, int]]:
-    return [(one.sender, one.receiver) for one in shortfalls.links]
+    return [(finding.sender, finding.receiver) for finding in shortfalls.links]
 
 
 @pytest.mark.parametrize("noise", [0.005, 0.02, 0.1])
 @pytest.mark.parametrize("count", [3, 5, 8, 32, 128])
 def test_quiet_clusters_raise_no_alarm(count: int, noise: float) -> None:
     tried = trials(1000 if count < 32 else 100)
-    results = [found(cluster((count,), noise, seed)) for seed in range(tried)]
+    results = [matrix_shortfalls(cluster((count,), noise, seed)) for seed in range(tried)]
     # Among three hosts one in five hundred stands out by chance where links vary by a tenth.
     allowed = tried // 200 if count == 3 and noise == 0.1 else 0
-    assert sum(1 for one in results if one.hosts or one.links) <= allowed
-    spread = np.median([one.spread for one in results])
+    assert sum(1 for result in results if result.hosts or result.links) <= allowed
+    spread = np.median([result.spread for result in results])
     assert count == 3 or noise < spread < 2 * noise
 
 
 @pytest.mark.parametrize("racks", [(16, 16), (24, 8), (17, 15), (6, 3), (4, 4, 4), (16, 10, 6)])
 def test_slower_ways_between_racks_are_no_alarm(racks: tuple[int, ...]) -> None:
     for seed in range(trials(50)):
-        quiet = found(cluster(racks, seed=seed))
+        quiet = matrix_shortfalls(cluster(racks, seed=seed))
         assert hosts(quiet) == []
         assert links(quiet) == []
 
@@ -61,7 +61,7 @@ def test_a_slow_host_is_found_both_ways_and_its_partners_are_not(racks: tuple[in
     slow = sum(racks) - 1
     values[slow] = np.minimum(values[slow], 1e9 * values[slow] / FAST)
     values[:, slow] = np.minimum(values[:, slow], 1e9 * values[:, slow] / FAST)
-    result = found(values)
+    result = matrix_shortfalls(values)
     assert hosts(result) == [(slow, True, "slow"), (slow, False, "slow")]
     assert links(result) == []
     sends = result.hosts[0]
@@ -72,7 +72,7 @@ def test_a_slow_host_is_found_both_ways_and_its_partners_are_not(racks: tuple[in
 def test_a_host_as_fast_as_the_way_between_two_racks_is_found_within_its_own() -> None:
     values = cluster((16, 16))
     values[3] = np.minimum(values[3], BETWEEN)
-    assert hosts(found(values)) == [(3, True, "slow")]
+    assert hosts(matrix_shortfalls(values)) == [(3, True, "slow")]
 
 
 @pytest.mark.parametrize("sends", [True, False])
@@ -80,21 +80,21 @@ def test_one_slow_direction_is_told_from_the_other(sends: bool) -> None:
     values = cluster((8,))
     line = values[2] if sends else values[:, 2]
     line *= 0.8
-    assert hosts(found(values)) == [(2, sends, "slow")]
+    assert hosts(matrix_shortfalls(values)) == [(2, sends, "slow")]
 
 
 def test_latency_is_worse_where_it_is_higher() -> None:
     values = 1e6 / cluster((8,), noise=0.05)
     values[2] *= 3
     values[5, 6] *= 4
-    result = found(values, higher=False)
+    result = matrix_shortfalls(values, higher=False)
     assert hosts(result) == [(2, True, "slow")]
     assert result.hosts[0].level / result.hosts[0].others_level == pytest.approx(3, rel=0.1)
     assert links(result) == [(5, 6)]
     assert result.links[0].value / result.links[0].expected == pytest.approx(4, rel=0.2)
     # A host that is quicker than all others is no finding.
     values[2] /= 9
-    assert hosts(found(values, higher=False)) == []
+    assert hosts(matrix_shortfalls(values, higher=False)) == []
 
 
 def test_slow_hosts_are_found_among_others_as_long_as_they_are_few() -> None:
@@ -103,16 +103,16 @@ def test_slow_hosts_are_found_among_others_as_long_as_they_are_few() -> None:
     for host in slow:
         values[host] = np.minimum(values[host], 2e9)
         values[:, host] = np.minimum(values[:, host], 2e9)
-    result = found(values)
-    assert {one.host for one in result.hosts} == set(slow)
-    assert {one.verdict for one in result.hosts} == {"slow"}
+    result = matrix_shortfalls(values)
+    assert {finding.host for finding in result.hosts} == set(slow)
+    assert {finding.verdict for finding in result.hosts} == {"slow"}
     assert links(result) == []
 
 
 def test_a_silent_host_is_told_and_its_partners_are_not() -> None:
     values = cluster((8,))
     values[4], values[:, 4] = np.nan, np.nan
-    result = found(values)
+    result = matrix_shortfalls(values)
     assert hosts(result) == [(4, True, "silent"), (4, False, "silent")]
     assert links(result) == []
     assert result.judged == 7
@@ -126,12 +126,12 @@ def test_what_nobody_asked_for_is_not_silent() -> None:
 
 def test_few_hosts_behind_a_slow_way_are_apart_not_slow() -> None:
     values = cluster((30, 2))
-    result = found(values)
+    result = matrix_shortfalls(values)
     assert hosts(result) == [(host, sends, "apart") for host in (30, 31) for sends in (True, False)]
     assert links(result) == []
     # A host that is slow with everyone stays slow beside them.
     values[5] *= 0.1
-    assert (5, True, "slow") in hosts(found(values))
+    assert (5, True, "slow") in hosts(matrix_shortfalls(values))
 
 
 @pytest.mark.parametrize("racks", [(4,), (5,), (8,), (64,), (16, 16)])
@@ -139,7 +139,7 @@ def test_a_single_slow_link_is_found_and_its_hosts_are_fine(racks: tuple[int, ..
     values = cluster(racks)
     values[0, 1] *= 0.3
     values[2, 3] *= 0.35
-    result = found(values)
+    result = matrix_shortfalls(values)
     assert hosts(result) == []
     assert links(result) == [(0, 1), (2, 3)]
     assert result.links[0].value == values[0, 1]
@@ -153,10 +153,10 @@ def test_a_link_that_was_up_to_speed_once_is_no_slow_link() -> None:
     values[2, 3] *= 0.3
     values[4, 5] *= 0.3
     best[4, 5] *= 0.35
-    asked = ~np.isnan(values)
-    once = find_shortfalls(values, asked, higher_is_better=True, best=best)
+    mask = ~np.isnan(values)
+    once = find_shortfalls(values, mask, higher_is_better=True, best=best)
     assert links(once) == [(4, 5)]
-    latency = find_shortfalls(1e6 / values, asked, higher_is_better=False, best=1e6 / best)
+    latency = find_shortfalls(1e6 / values, mask, higher_is_better=False, best=1e6 / best)
     assert links(latency) == [(4, 5)]
 
 
@@ -164,26 +164,26 @@ def test_a_slow_link_of_a_slow_host_is_the_hosts() -> None:
     values = cluster((8,))
     values[2] *= 0.5
     values[2, 5] *= 0.1
-    assert hosts(found(values)) == [(2, True, "slow")]
-    assert links(found(values)) == []
+    assert hosts(matrix_shortfalls(values)) == [(2, True, "slow")]
+    assert links(matrix_shortfalls(values)) == []
 
 
 def test_among_equal_values_five_percent_make_a_slow_host_and_ten_a_slow_link() -> None:
     values = cluster((6,), noise=0.0)
     values[1] *= 0.96
     values[3, 4] *= 0.91
-    assert found(values)[:3] == ((), (), 0.0)
+    assert matrix_shortfalls(values)[:3] == ((), (), 0.0)
     values[1] *= 0.98
     values[3, 4] *= 0.98
-    assert hosts(found(values)) == [(1, True, "slow")]
-    assert links(found(values)) == [(3, 4)]
+    assert hosts(matrix_shortfalls(values)) == [(1, True, "slow")]
+    assert links(matrix_shortfalls(values)) == [(3, 4)]
 
 
 def test_nothing_at_all_arriving_is_as_slow_as_can_be() -> None:
     values = cluster((8,))
     values[2] *= 0
     values[3, 4] = 0
-    result = found(values)
+    result = matrix_shortfalls(values)
     assert hosts(result) == [(2, True, "slow")]
     assert result.hosts[0].level == 0
     assert links(result) == [(3, 4)]
@@ -192,9 +192,9 @@ def test_nothing_at_all_arriving_is_as_slow_as_can_be() -> None:
 def test_two_hosts_cannot_be_judged() -> None:
     values = cluster((2,))
     values[0, 1] = 1.0
-    assert found(values)[:2] == ((), ())
-    assert found(values).judged == 0
-    assert found(cluster((3,))).judged == 3
+    assert matrix_shortfalls(values)[:2] == ((), ())
+    assert matrix_shortfalls(values).judged == 0
+    assert matrix_shortfalls(cluster((3,))).judged == 3
 
 
 def test_a_star_judges_its_leaves_links() -> None:
@@ -210,9 +210,9 @@ def test_values_without_ratios_are_refused() -> None:
         values = cluster((4,))
         values[0, 1] = bad
         with pytest.raises(ValueError, match="above 0"):
-            found(values, higher=higher)
+            matrix_shortfalls(values, higher=higher)
 
 
 def test_links_of_nothing_among_few_have_a_spread_beyond_measure_which_is_a_number() -> None:
     values = np.array([[np.nan, 0.0, 0.0], [1e9, np.nan, np.nan], [1e9, np.nan, np.nan]])
-    assert 1e300 < found(values).spread < np.inf
+    assert 1e300 < matrix_shortfalls(values).spread < np.inf

@@ -69,9 +69,9 @@ def test_with_the_most_values_only_the_interval_itself_counts() -> None:
 
 def test_the_farther_end_of_the_interval_counts() -> None:
     values = [100.0] * 6 + [104.0] * 4
-    found = median_interval(values)
-    assert found is not None
-    assert (found.low, found.high) == (100.0, 104.0)
+    interval = median_interval(values)
+    assert interval is not None
+    assert (interval.low, interval.high) == (100.0, 104.0)
     assert within_share(values, StopRule(6, 50, "median", 0.04))
     assert not within_share(values, StopRule(6, 50, "median", 0.039))
 
@@ -79,9 +79,9 @@ def test_the_farther_end_of_the_interval_counts() -> None:
 def test_a_skewed_series_goes_on_where_its_mean_is_asked_for() -> None:
     values = 100 + np.random.default_rng(3).exponential(1, 200)
     rule = StopRule(10, 200, "mean", 0.05)
-    found = _end(values, rule)
-    assert found > 60
-    assert found > 28 + 25 * float(stats.skew(values[:found])) ** 2
+    n = _end(values, rule)
+    assert n > 60
+    assert n > 28 + 25 * float(stats.skew(values[:n])) ** 2
 
 
 def test_five_values_are_never_narrow() -> None:
@@ -101,9 +101,9 @@ def test_equal_values_are_narrow_even_if_they_are_zero() -> None:
 def test_neither_unit_nor_sign_matters(values: list[float], power: int) -> None:
     for statistic in ("median", "mean"):
         rule = StopRule(8, 100, statistic, 0.03)  # type: ignore[arg-type]
-        found = narrow_enough(values, rule)
-        assert narrow_enough(np.ldexp(values, power), rule) == found
-        assert narrow_enough([-value for value in values], rule) == found
+        narrow = narrow_enough(values, rule)
+        assert narrow_enough(np.ldexp(values, power), rule) == narrow
+        assert narrow_enough([-value for value in values], rule) == narrow
 
 
 @pytest.mark.parametrize("name", _NOISE)
@@ -121,9 +121,9 @@ def test_the_interval_a_series_ends_with_covers_the_true_value(name: str, statis
         ended.append(n)
         if n == rule.most:
             continue
-        found = interval(values[:n], ENDED_LEVEL)
+        bounds = interval(values[:n], ENDED_LEVEL)
         early += 1
-        covered += found is not None and found.low <= 1 <= found.high
+        covered += bounds is not None and bounds.low <= 1 <= bounds.high
     assert 15 <= np.median(ended) <= 150
     assert np.quantile(ended, 0.9) < rule.most
     # Truly 96 % or more (benchmarks/coverage.py); a standard error is one or two points.
@@ -143,9 +143,9 @@ def test_of_the_series_that_ended_early_the_shown_intervals_cover_the_true_media
         values = 1 + spread * (draw(random, rule.most) - true)
         n = _end(values, rule)
         if n < rule.most:
-            found = median_interval(values[:n], ENDED_LEVEL)
+            interval = median_interval(values[:n], ENDED_LEVEL)
             early += 1
-            covered += found is not None and found.low <= 1 <= found.high
+            covered += interval is not None and interval.low <= 1 <= interval.high
     # Truly 97 % or more; those of 95 % cover 85 to 92 % of them.
     assert early >= 60
     assert covered / early >= 0.93
@@ -174,6 +174,6 @@ def test_three_to_ten_replications_until_it_looks_narrow_cover_far_less() -> Non
             (n for n in range(3, 10) if within_share(values[:n], StopRule(3, 10, "mean", 0.025))),
             10,
         )
-        found = mean_interval(values[:n])
-        covered += found is not None and found.low <= 1 <= found.high
+        interval = mean_interval(values[:n])
+        covered += interval is not None and interval.low <= 1 <= interval.high
     assert 0.76 <= covered / _SERIES <= 0.84

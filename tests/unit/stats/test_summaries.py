@@ -43,15 +43,15 @@ def _of_all_kinds(n: int, rng: np.random.Generator) -> list[NDArray[np.float64]]
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 10, 31, 49, 50, 51, 100, 257, 1000])
 def test_many_at_once_say_what_each_says(n: int) -> None:
     rng = np.random.default_rng([_SEED, n])
-    many = [one for _ in range(20) for one in _of_all_kinds(n, rng)]
+    many = [values for _ in range(20) for values in _of_all_kinds(n, rng)]
     # repr tells -0.0 from 0.0.
-    assert list(map(repr, summaries(many))) == [repr(summarise(one)) for one in many]
+    assert list(map(repr, summaries(many))) == [repr(summarise(values)) for values in many]
 
 
 def test_lengths_may_be_mixed_and_their_order_stays() -> None:
     rng = np.random.default_rng(_SEED)
     many = [rng.normal(5, 1, n) for n in rng.integers(1, 30, 500)]
-    assert summaries(many) == [summarise(one) for one in many]
+    assert summaries(many) == [summarise(values) for values in many]
 
 
 def test_a_series_without_values_has_no_summary() -> None:
@@ -66,7 +66,7 @@ def test_nothing_sums_up_to_nothing() -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 100, 999])
 def test_sums_of_rows_are_exact_before_the_one_rounding(n: int) -> None:
     rng = np.random.default_rng([_SEED, n, 1])
-    rows = np.stack([one for _ in range(50) for one in _of_all_kinds(n, rng)])
+    rows = np.stack([values for _ in range(50) for values in _of_all_kinds(n, rng)])
     exact = [math.fsum(row) for row in rows.tolist()]
     assert list(map(repr, row_sums(rows).tolist())) == list(map(repr, exact))
 
@@ -88,9 +88,9 @@ def test_series_of_a_length_are_taken_together_or_in_blocks() -> None:
 def test_each_has_the_interval_of_its_own_level() -> None:
     many = list(np.random.default_rng(4).normal(10, 1, (20, 30)))
     levels = [0.95, 0.99] * 10
-    found = summaries(many, levels)
-    assert found == [summarise(one, level) for one, level in zip(many, levels, strict=True)]
-    wide, narrow = found[1].interval, summarise(many[1]).interval
+    results = summaries(many, levels)
+    assert results == [summarise(values, level) for values, level in zip(many, levels, strict=True)]
+    wide, narrow = results[1].interval, summarise(many[1]).interval
     assert wide is not None
     assert narrow is not None
     assert wide.low < narrow.low < narrow.high < wide.high

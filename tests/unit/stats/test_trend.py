@@ -28,5 +28,5 @@ def test_too_few_or_equal_values_have_none(values: list[float]) -> None:
 @pytest.mark.parametrize("n", [8, 10, 20, 100])
 def test_a_trend_is_seen_by_chance_in_one_of_a_hundred_series(n: int) -> None:
     random = np.random.default_rng(n)
-    seen = sum(trend(random.standard_exponential(n)) is not None for _ in range(2000))
-    assert seen <= 30
+    alarms = sum(trend(random.standard_exponential(n)) is not None for _ in range(2000))
+    assert alarms <= 30

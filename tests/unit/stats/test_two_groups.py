@@ -29,21 +29,21 @@ def test_the_groups_are_counted_and_have_their_medians() -> None:
 @pytest.mark.parametrize("n", [6, 7, 8, 10, 15, 30, 100])
 def test_one_group_is_taken_for_two_in_fewer_than_one_of_a_hundred(draw: _Draw, n: int) -> None:
     random = np.random.default_rng(n)
-    found = sum(two_groups(draw(random, n)) is not None for _ in range(_SERIES))
+    count = sum(two_groups(draw(random, n)) is not None for _ in range(_SERIES))
     # The true rate is at most 0.91 % (100,000 series each); two standard errors more are chance.
-    assert found <= _SERIES * 0.014
+    assert count <= _SERIES * 0.014
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(7, 3), (3, 7), (5, 5), (20, 80)])
 def test_two_clear_groups_are_found_in_ninety_nine_of_a_hundred(lower: int, upper: int) -> None:
     random = np.random.default_rng(lower)
-    found = 0
+    count = 0
     for _ in range(_SERIES):
         noise = random.normal(1, 0.02, lower + upper)
         values = np.repeat([50.0, 81.0], [lower, upper]) * noise
         groups = two_groups(values)
-        found += groups is not None and (groups.lower, groups.upper) == (lower, upper)
-    assert found >= _SERIES * 0.99
+        count += groups is not None and (groups.lower, groups.upper) == (lower, upper)
+    assert count >= _SERIES * 0.99
 
 
 def test_the_order_and_the_scale_of_the_values_do_not_matter() -> None:

@@ -30,12 +30,12 @@ def test_a_backup_while_a_run_writes_has_what_was_stored(store: Store, tmp_path:
         size = backup(store.name, target)
         connection.rollback()
     assert target.stat().st_size == size
-    assert sorted(each.name for each in tmp_path.glob("*backup*")) == ["backup.db"]
+    assert sorted(file.name for file in tmp_path.glob("*backup*")) == ["backup.db"]
     store.add(1, "stream", case().key, measured(2), LAUNCH)
     store.close()
     with Store.open(str(target), create=False) as copied:
         assert copied.replication_numbers(1) == {("stream", case().key): {1}}
-        assert [each.values.tolist() for each in copied.series([1])] == [[1e9], [0.25]]
+        assert [series.values.tolist() for series in copied.series([1])] == [[1e9], [0.25]]
 
 
 def test_a_file_that_is_there_stays(store: Store, tmp_path: Path) -> None:

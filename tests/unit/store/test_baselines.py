@@ -21,12 +21,12 @@ def store(where: str) -> Iterator[Store]:
 
 def test_a_baseline_names_runs_oldest_first(store: Store) -> None:
     store.set_baseline("good", [3, 1, 3], "before the update")
-    found = store.baseline("good")
-    assert (found.name, found.description, found.runs) == ("good", "before the update", (1, 3))
-    assert found.created_at.endswith("Z")
+    good = store.baseline("good")
+    assert (good.name, good.description, good.runs) == ("good", "before the update", (1, 3))
+    assert good.created_at.endswith("Z")
     store.set_baseline("all", [1, 2, 3])
-    assert [each.name for each in store.baselines()] == ["all", "good"]
-    assert store.baselines()[1] == found
+    assert [baseline.name for baseline in store.baselines()] == ["all", "good"]
+    assert store.baselines()[1] == good
 
 
 def test_a_baseline_is_replaced_only_when_that_is_asked_for(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_a_dropped_baseline_leaves_its_runs(store: Store) -> None:
     store.set_baseline("good", [1])
     store.set_baseline("better", [1, 2])
     store.drop_baseline("good")
-    assert [each.name for each in store.baselines()] == ["better"]
+    assert [baseline.name for baseline in store.baselines()] == ["better"]
     assert store.run(1).id == 1
     with pytest.raises(InputError, match=r"no baseline 'good': there are better; .* makes one"):
         store.drop_baseline("good")

@@ -97,15 +97,15 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_what_changed_in_place_is_refused(path: Path, what: str) -> None:
-    change(path, CHANGES[what])
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_changed_in_place_is_refused(path: Path, name: str) -> None:
+    change(path, CHANGES[name])
     with pytest.raises(StoreError, match="replications that are not what was stored, such as run"):
         Store.open(str(path))
     with Store.open(str(path), check=False) as store:
-        changed = {each.number for each in store.checksums().changed}
+        changed = {replication.number for replication in store.checksums().changed}
         assert 2 in changed
-        assert changed == {2} or what in ("a unit", "a metric's name")
+        assert changed == {2} or name in ("a unit", "a metric's name")
         with pytest.raises(StoreError, match=r"not what was stored|of no row of replication"):
             store.check()
 
@@ -121,11 +121,11 @@ def test_a_copy_leaves_out_what_changed(path: Path, where: str) -> None:
         assert target.checksums().changed == ()
 
 
-@pytest.mark.parametrize("what", TRACE_CHANGES)
+@pytest.mark.parametrize("name", TRACE_CHANGES)
 def test_a_trace_or_series_that_changed_is_named_and_its_replication_stays(
-    path: Path, tmp_path: Path, what: str
+    path: Path, tmp_path: Path, name: str
 ) -> None:
-    table, number, statement = TRACE_CHANGES[what]
+    table, number, statement = TRACE_CHANGES[name]
     change(path, statement)
     with (
         Store.open(str(path)) as source,
@@ -144,24 +144,24 @@ def test_a_trace_or_series_that_changed_is_named_and_its_replication_stays(
         assert target.checksums().changed == ()
 
 
-@pytest.mark.parametrize("what", BESIDE_CHANGES)
+@pytest.mark.parametrize("name", BESIDE_CHANGES)
 def test_what_stands_beside_the_values_is_named_and_they_stay(
-    path: Path, tmp_path: Path, what: str
+    path: Path, tmp_path: Path, name: str
 ) -> None:
-    numbers, statement = BESIDE_CHANGES[what]
+    numbers, statement = BESIDE_CHANGES[name]
     change(path, statement)
     with (
         Store.open(str(path)) as source,
         Store.open(str(tmp_path / "target.db")) as target,
     ):
         changed = source.checksums().changed
-        assert {each.number for each in changed} == numbers
-        assert {each.table for each in changed} == {BESIDE}
+        assert {replication.number for replication in changed} == numbers
+        assert {replication.table for replication in changed} == {BESIDE}
         with pytest.raises(StoreError, match=f"its {BESIDE}: "):
             source.check()
         copied = copy(source, target)
         assert copied.differences == [
-            f"{each} isn't what was stored, and is left out" for each in changed
+            f"{replication} isn't what was stored, and is left out" for replication in changed
         ]
         assert copied.replications == 3
         assert target.checksums().changed == ()
@@ -192,7 +192,7 @@ def test_an_older_checksum_is_of_the_values_alone(path: Path) -> None:
         assert (report.without, report.changed, report.uncovered) == (0, (), 3)
     change(path, CHANGES["a value"])
     with Store.open(str(path), check=False) as store:
-        assert [each.number for each in store.checksums().changed] == [2]
+        assert [replication.number for replication in store.checksums().changed] == [2]
 
 
 def test_each_database_has_the_same_checksums(tmp_path: Path, where: str) -> None:
@@ -215,7 +215,7 @@ def test_what_an_older_railgauge_stored_has_no_checksum(path: Path) -> None:
 def test_neither_the_order_of_values_nor_the_sign_of_zero_counts() -> None:
     values = [("a", "s", 0.0), ("b", "s", math.pi)]
     again = [("b", "s", math.pi), ("a", "s", -0.0)]
-    sums = {checksum(1, "ok", None, (None, None), each) for each in (values, again)}
+    sums = {checksum(1, "ok", None, (None, None), rows) for rows in (values, again)}
     assert len(sums) == 1
     assert -(2**63) <= sums.pop() < 2**63
 

@@ -103,7 +103,7 @@ def test_a_claim_does_not_keep_its_holder_or_others_from_storing(where: str) -> 
         store.finish_run(first, "complete")
         with Store.open(where) as other:
             other.finish_run(second, "complete")
-        assert [each.state for each in store.runs()] == ["complete", "complete"]
+        assert [run.state for run in store.runs()] == ["complete", "complete"]
 
 
 def test_a_claim_ends_with_an_error_inside_which_stays_what_it_is(where: str) -> None:
@@ -176,11 +176,11 @@ def test_two_names_of_one_database_are_one_claim(tmp_path: Path) -> None:
     elsewhere.mkdir()
     (elsewhere / "link.db").symlink_to(tmp_path / "railgauge.db")
     with (
-        Store.open(str(tmp_path / "railgauge.db")) as one,
-        Store.open(str(elsewhere / "link.db")) as two,
-        one.claim(run),
+        Store.open(str(tmp_path / "railgauge.db")) as store,
+        Store.open(str(elsewhere / "link.db")) as alias,
+        store.claim(run),
         pytest.raises(InputError, match="is being measured now"),
-        two.claim(run),
+        alias.claim(run),
     ):
         raise AssertionError("claimed twice")
 

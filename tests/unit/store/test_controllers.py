@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.copy_samples import METRICS, contents, stored_links, told
+from tests.support.copy_samples import METRICS, contents, run_contents, stored_links
 from tests.support.store_samples import case, script
 
 from railgauge.store import Store
@@ -55,7 +55,7 @@ def test_controllers_at_once_store_all_they_measured(where: str) -> None:
                 expected = [own * 1000.0 + number for number in range(1, REPLICATIONS + 1)]
                 assert series.values.tolist() == expected
             logs = store.logs(run, test="stream", case_key=case(64).key, series=True)
-            assert [each.log.counts[f"new/{each.replication}"] for each in logs] == [
+            assert [entry.log.counts[f"new/{entry.replication}"] for entry in logs] == [
                 own + 1
             ] * REPLICATIONS
         assert len(store.history(case().key, "throughput")) == CONTROLLERS
@@ -91,11 +91,13 @@ def test_databases_of_several_controllers_are_merged_at_once(where: str, tmp_pat
         process.stdin.flush()
     assert [process.communicate()[0] for process in processes] == ["2\n"] * 3
     with Store.open(where) as target:
-        merged = {target.run(run.id).uid: told(target, run.id) for run in target.runs()}
+        merged = {target.run(run.id).uid: run_contents(target, run.id) for run in target.runs()}
         expected = {}
         for name in names:
             with Store.open(name) as store:
-                expected |= {store.run(run.id).uid: told(store, run.id) for run in store.runs()}
+                expected |= {
+                    store.run(run.id).uid: run_contents(store, run.id) for run in store.runs()
+                }
                 assert copy(store, target).new == 0
         assert merged == expected
         assert len(contents(target)["bench_case"]) == 3

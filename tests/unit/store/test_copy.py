@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, create_engine, text
 from tests.support import FIXTURES
-from tests.support.copy_samples import METRICS, contents, fill, stored_links, told
+from tests.support.copy_samples import METRICS, contents, fill, run_contents, stored_links
 from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
 
 from railgauge.base.errors import InputError, StoreError
@@ -44,13 +44,13 @@ def test_every_table_is_copied(source: Store, target: Store) -> None:
     copied = copy(source, target)
     assert (copied.new, copied.more, copied.same, copied.baselines) == (3, 0, 0, 1)
     assert copied.differences == []
-    found = contents(source)
-    assert [name for name, rows in found.items() if not rows] == []
+    expected = contents(source)
+    assert [name for name, rows in expected.items() if not rows] == []
     after = contents(target)
-    assert {name: after[name] - before[name] for name in TABLES} == found
+    assert {name: after[name] - before[name] for name in TABLES} == expected
     new = [run.id for run in target.runs() if run.id > 1]
     assert new != runs
-    assert [told(target, run) for run in new] == [told(source, run) for run in runs]
+    assert [run_contents(target, run) for run in new] == [run_contents(source, run) for run in runs]
     assert target.baseline("good").runs == (new[0],)
 
 
@@ -67,7 +67,9 @@ def test_from_a_server_into_a_file(where: str, tmp_path: Path) -> None:
         runs = fill(source)
         copy(source, target)
         assert contents(target) == contents(source)
-        assert [told(target, run) for run in (1, 2, 3)] == [told(source, run) for run in runs]
+        assert [run_contents(target, run) for run in (1, 2, 3)] == [
+            run_contents(source, run) for run in runs
+        ]
 
 
 def test_two_copies_at_once_take_turns(source: Store, where: str) -> None:
@@ -89,7 +91,7 @@ def test_two_copies_at_once_take_turns(source: Store, where: str) -> None:
         first = copy(source, target, meet)
     other.join()
     assert first.new > 1
-    assert [(each.new, each.more, each.same) for each in second] == [(0, 0, first.new)]
+    assert [(result.new, result.more, result.same) for result in second] == [(0, 0, first.new)]
 
 
 def test_a_second_copy_finds_nothing_to_do(source: Store, target: Store) -> None:
@@ -114,7 +116,7 @@ def test_a_run_that_went_on_gets_what_is_missing(source: Store, target: Store) -
     copied = copy(source, target)
     assert (copied.more, copied.replications, copied.differences) == (1, 2, [])
     assert contents(target) == contents(source)
-    assert told(target, 1) == told(source, run)
+    assert run_contents(target, 1) == run_contents(source, run)
 
 
 def test_what_was_measured_on_in_the_target_stays(source: Store, target: Store) -> None:
@@ -148,8 +150,8 @@ def test_a_run_that_went_further_in_the_target_keeps_how_it_stands(
     copied = copy(source, target)
     assert (copied.more, copied.differences) == (1, [])
     stored = target.run(1)
-    assert [each.ended for each in stored.cases] == ["narrow", "", ""]
-    assert [each.skipped for each in stored.cases] == ["", "", "no iperf3 on gw1"]
+    assert [planned_case.ended for planned_case in stored.cases] == ["narrow", "", ""]
+    assert [planned_case.skipped for planned_case in stored.cases] == ["", "", "no iperf3 on gw1"]
     assert (stored.state, stored.ended_at) == ("unfinished", "")
     before = contents(target)
     copy(source, target)
@@ -182,16 +184,16 @@ def test_a_case_with_other_values_there_keeps_why_it_ended(source: Store, target
     run = source.begin_run(RUN, cases, METRICS)
     copy(source, target)
     for store, value, ended in ((target, 2.0, "most"), (source, 1.0, "narrow")):
-        for one in (case(), case(64)):
+        for stored_case in (case(), case(64)):
             # Only the first has other values there.
-            measured_value = value if one == case() else 5.0
-            store.add(1, "stream", one.key, measured(1, measured_value), LAUNCH)
+            measured_value = value if stored_case == case() else 5.0
+            store.add(1, "stream", stored_case.key, measured(1, measured_value), LAUNCH)
         store.end_case(1, "stream", case().key, ended)
         store.finish_run(1, "complete")
     source.end_case(run, "stream", case(64).key, "budget")
     (difference,) = copy(source, target).differences
     assert "replication 1 of case" in difference
-    assert [each.ended for each in target.run(1).cases] == ["most", "budget"]
+    assert [planned_case.ended for planned_case in target.run(1).cases] == ["most", "budget"]
 
 
 def test_two_copies_of_one_old_database_are_one(target: Store, tmp_path: Path) -> None:
@@ -228,7 +230,7 @@ def test_text_that_a_server_cannot_hold_is_copied(source: Store, target: Store) 
     assert source.run(run).new.plan_text == "a\0b"
     assert copy(source, target).differences == []
     assert target.run(1).new.plan_text == "a\ufffdb"
-    assert [each.error_message for each in target.failures(1)] == ["x\ufffd"]
+    assert [failure.error_message for failure in target.failures(1)] == ["x\ufffd"]
     assert copy(source, target) == Copied(same=1)
 
 
@@ -278,7 +280,7 @@ def test_a_killed_copy_goes_on(source: Store, where: str) -> None:
     cases = [case(size) for size in range(1, 1801)]
     runs = [source.begin_run(RUN, planned(*cases), METRICS) for _ in range(2)]
     for run in runs:
-        results = [(each.key, measured(1, index + 1.0)) for index, each in enumerate(cases)]
+        results = [(run_case.key, measured(1, index + 1.0)) for index, run_case in enumerate(cases)]
         source.add_all(run, "stream", results, Launch(MOMENT + run))
         source.finish_run(run, "complete")
     half = False
@@ -296,6 +298,6 @@ def test_a_killed_copy_goes_on(source: Store, where: str) -> None:
         assert half
         assert copy(source, target).differences == []
         assert contents(target) == contents(source)
-        there = [run.id for run in target.runs()]
-        values = [each.values.tolist() for each in target.series(there)]
-        assert values == [each.values.tolist() for each in source.series(runs)]
+        run_ids = [run.id for run in target.runs()]
+        values = [series.values.tolist() for series in target.series(run_ids)]
+        assert values == [series.values.tolist() for series in source.series(runs)]

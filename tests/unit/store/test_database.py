@@ -138,7 +138,7 @@ def test_facts_of_a_large_file_are_looked_at_by_a_check_alone(path: Path) -> Non
         file.seek(4096 * (page - 1))
         file.write(b"\xff" * 4096)
     with Store.open(str(path)) as store:
-        assert [each.id for each in store.runs()] == [run]
+        assert [summary.id for summary in store.runs()] == [run]
         with pytest.raises(StoreError, match="is damaged"):
             store.check()
 
@@ -255,12 +255,12 @@ def test_a_writer_that_is_killed_loses_nothing_it_had_stored(path: Path) -> None
     stored += [int(line) for line in writer.stdout.read().splitlines()]
     writer.wait()
     with Store.open(str(path), create=False) as store:
-        done = store.replication_numbers(run)["stream", case().key]
+        numbers = store.replication_numbers(run)["stream", case().key]
         # The last one may have been stored and not yet been printed.
-        assert set(stored) <= done <= {*stored, stored[-1] + 1}
+        assert set(stored) <= numbers <= {*stored, stored[-1] + 1}
         (series,) = store.series([run], ["throughput"])
-        assert series.values.tolist() == sorted(done)
-        store.add(run, "stream", case().key, measured(max(done) + 1), LAUNCH)
+        assert series.values.tolist() == sorted(numbers)
+        store.add(run, "stream", case().key, measured(max(numbers) + 1), LAUNCH)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -300,7 +300,7 @@ def test_processes_that_make_the_same_database_at_once_all_get_it(without_schema
     makers = [script(body, without_schema) for _ in range(4)]
     assert [maker.wait() for maker in makers] == [0] * 4
     with Store.open(without_schema, create=False) as store:
-        assert sorted(each.id for each in store.runs()) == [1, 2, 3, 4]
+        assert sorted(run.id for run in store.runs()) == [1, 2, 3, 4]
 
 
 @pytest.fixture

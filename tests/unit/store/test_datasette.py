@@ -74,9 +74,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 @contextmanager
 def datasette(database: Path) -> Iterator[str]:
     """Serve the database as docs/other-tools.md says, on a free port, and give the address."""
-    told = re.search(r"^    datasette railgauge\.db ((?:.*\\\n)*.*)$", DOC, re.MULTILINE)
-    assert told is not None
-    options = shlex.split(told[1].replace("\\\n", " "))
+    example = re.search(r"^    datasette railgauge\.db ((?:.*\\\n)*.*)$", DOC, re.MULTILINE)
+    assert example is not None
+    options = shlex.split(example[1].replace("\\\n", " "))
     command = [sys.executable, "-m", "datasette", "serve", str(database), *options]
     process = subprocess.Popen(
         [*command, "--host", "127.0.0.1", "--port", "0"],
@@ -88,8 +88,8 @@ def datasette(database: Path) -> Iterator[str]:
     try:
         assert process.stderr is not None
         for line in process.stderr:
-            if found := re.search(r"running on (http://127\.0\.0\.1:\d+)", line):
-                yield found[1]
+            if address := re.search(r"running on (http://127\.0\.0\.1:\d+)", line):
+                yield address[1]
                 break
         else:
             raise AssertionError("Datasette did not start")
@@ -108,14 +108,14 @@ def _fill_links(store: Store) -> None:
     cases = [_link(name) for name in RATES]
     for run in range(2):
         number = store.begin_run(RUN, planned(*cases), {"udp": {**METRICS["udp"], **latency}})
-        for each in cases:
+        for link_case in cases:
             launch = Launch(MOMENT + run)
             for replication, factor in enumerate((1.02, 0.98, 1.01, 1.0)[: 3 + run], 1):
-                rate = RATES[each.link] * factor * (1 + run)
+                rate = RATES[link_case.link] * factor * (1 + run)
                 metrics = {"throughput": rate, "latency": 1e4 / rate, "loss_rate": 0.25}
-                logs = (system_log("gw1"), system_log(str(each.server)))
+                logs = (system_log("gw1"), system_log(str(link_case.server)))
                 outcome = replace(logged(replication, *logs), metrics=metrics)
-                store.add(number, "stream", each.key, outcome, launch)
+                store.add(number, "stream", link_case.key, outcome, launch)
         store.add(number, "stream", cases[0].key, suspect(5), Launch(MOMENT))
         store.add(number, "stream", cases[1].key, failed(5), Launch(MOMENT))
         store.finish_run(number, "complete")
@@ -145,14 +145,17 @@ def test_the_links_of_the_front_page_lead_somewhere(served: Served) -> None:
 
 def test_medians_are_those_of_railgauge(served: Served) -> None:
     with Store.open(str(served.database), create=False) as store:
-        wanted = {
-            (one.test, one.case.key, one.metric): (float(np.median(one.values)), len(one.values))
-            for one in store.series([4])
+        expected = {
+            (series.test, series.case.key, series.metric): (
+                float(np.median(series.values)),
+                len(series.values),
+            )
+            for series in store.series([4])
         }
     for query in ({"run": 4}, {}):
         rows = served.rows("medians", **query)
-        found = {(x["test"], x["case_key"], x["metric"]): (x["median"], x["n"]) for x in rows}
-        assert found == {key: (pytest.approx(one), n) for key, (one, n) in wanted.items()}
+        medians = {(x["test"], x["case_key"], x["metric"]): (x["median"], x["n"]) for x in rows}
+        assert medians == {key: (pytest.approx(median), n) for key, (median, n) in expected.items()}
         assert {row["run"] for row in rows} == {4}
     assert sum(row["suspect"] for row in rows) == 2
 
@@ -163,19 +166,19 @@ def test_a_metric_can_be_chosen(served: Served) -> None:
 
 @pytest.mark.parametrize("metric", ["", "latency"])
 def test_the_slowest_link_comes_first_whatever_is_better(served: Served, metric: str) -> None:
-    first, *others = served.rows("slowest_links", run=3, metric=metric)
+    first, *other_rows = served.rows("slowest_links", run=3, metric=metric)
     assert (first["link"], first["metric"]) == ("gw→slow", metric or "throughput")
     assert first["share"] == pytest.approx(0.42, abs=0.01)
     assert first["links"] == 4
-    assert all(0.9 < row["share"] < 1.2 for row in others)
+    assert all(0.9 < row["share"] < 1.2 for row in other_rows)
 
 
 def test_suspect_and_failed_replications_come_with_their_reasons(served: Served) -> None:
-    (one,) = served.rows("suspect_replications", run=3)
-    assert (one["link"], one["replication"], one["code"]) == ("gw→hh", 5, "swapped")
-    assert one["message"] == "hh1 swapped 12 pages"
-    (one,) = served.rows("failed_replications")
-    assert (one["run"], one["link"], one["code"]) == (4, "gw→slow", "connection-refused")
+    (row,) = served.rows("suspect_replications", run=3)
+    assert (row["link"], row["replication"], row["code"]) == ("gw→hh", 5, "swapped")
+    assert row["message"] == "hh1 swapped 12 pages"
+    (row,) = served.rows("failed_replications")
+    assert (row["run"], row["link"], row["code"]) == (4, "gw→slow", "connection-refused")
 
 
 def test_a_case_has_a_row_for_each_run(served: Served) -> None:
@@ -202,9 +205,9 @@ def test_what_came_down_to_nothing_differs_most_between_two_runs(tmp_path: Path)
     with Store.open(str(tmp_path / "a.db")) as store:
         for rates in ((1e9, 1e9), (0.0, 1e8)):
             number = store.begin_run(RUN, planned(down, slower), METRICS)
-            for each, rate in zip((down, slower), rates, strict=True):
+            for link_case, rate in zip((down, slower), rates, strict=True):
                 outcome = replace(measured(1), metrics={"throughput": rate})
-                store.add(number, "stream", each.key, outcome, Launch(MOMENT))
+                store.add(number, "stream", link_case.key, outcome, Launch(MOMENT))
     with closing(sqlite3.connect(tmp_path / "a.db")) as database:
         rows = database.execute(QUERIES["two_runs"]["sql"], {"run": 2, "other": 1}).fetchall()
     assert [row[1] for row in rows] == ["gw→kk", "gw→hh"]
@@ -226,16 +229,16 @@ def test_every_table_is_described_or_hidden_and_every_column_said_is_one(served:
         names = {name for (name,) in database.execute(query) if not name.startswith("sqlite_stat")}
         assert set(TABLES) == names
         for name, table in TABLES.items():
-            known = [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
-            assert set(table.get("columns", [])) <= set(known)
+            columns = [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
+            assert set(table.get("columns", [])) <= set(columns)
         assert list(TABLES["warmup"]["columns"]) == list(COLUMNS)
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_no_query_reads_all_measurements(served: Served, name: str) -> None:
     query = QUERIES[name]
-    given = dict.fromkeys(query.get("params", []), "1")
+    values = dict.fromkeys(query.get("params", []), "1")
     with closing(sqlite3.connect(served.database)) as database:
-        plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {query['sql']}", given)]
+        plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {query['sql']}", values)]
     large = re.compile(r"SCAN (value|replication|log|\w+_log|run_case|bench_case|launch)\b")
     assert not [line for line in plan if large.match(line)]

@@ -28,19 +28,19 @@ FIRST, SECOND = case(1460), case(2920)
 def store(where: str):
     with Store.open(where) as opened:
         run = opened.begin_run(RUN, planned(FIRST, SECOND), METRICS)
-        for each in (FIRST, SECOND):
-            opened.add(run, "stream", each.key, measured(1, 1e9 / 3), LAUNCH)
+        for planned_case in (FIRST, SECOND):
+            opened.add(run, "stream", planned_case.key, measured(1, 1e9 / 3), LAUNCH)
         yield opened
 
 
-def told(store: Store) -> Digests:
+def store_digests(store: Store) -> Digests:
     return store.digests(headlines())
 
 
 def test_nothing_changes_by_itself(store: Store):
-    assert told(store) == told(store)
-    assert told(store).measured == {1}
-    assert told(store).failed == {1: 0}
+    assert store_digests(store) == store_digests(store)
+    assert store_digests(store).measured == {1}
+    assert store_digests(store).failed == {1: 0}
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_nothing_changes_by_itself(store: Store):
     ids=["measured", "failed", "tiny"],
 )
 def test_an_outcome_more_changes_its_case_alone(store: Store, outcome):
-    before = told(store)
+    before = store_digests(store)
     store.add(1, "stream", FIRST.key, outcome, LAUNCH)
-    after = told(store)
+    after = store_digests(store)
     assert after.settings == before.settings
     assert after.cases[1]["stream", FIRST.key] != before.cases[1]["stream", FIRST.key]
     assert after.cases[1]["stream", SECOND.key] == before.cases[1]["stream", SECOND.key]
@@ -59,22 +59,24 @@ def test_an_outcome_more_changes_its_case_alone(store: Store, outcome):
 
 
 def test_a_skipped_case_and_another_state_or_fact_are_seen(store: Store):
-    before = told(store)
+    before = store_digests(store)
     store.skip(1, "stream", SECOND.key, "no disk")
-    assert told(store).cases[1]["stream", SECOND.key] != before.cases[1]["stream", SECOND.key]
+    assert (
+        store_digests(store).cases[1]["stream", SECOND.key] != before.cases[1]["stream", SECOND.key]
+    )
     store.add_facts(1, "gw1", {"kernel": "6.1"})
-    known = told(store)
-    assert known.settings != before.settings
+    with_facts = store_digests(store)
+    assert with_facts.settings != before.settings
     store.finish_run(1, "complete")
-    assert told(store).settings != known.settings
+    assert store_digests(store).settings != with_facts.settings
 
 
 def test_two_runs_alike_are_two(store: Store):
     store.begin_run(RUN, planned(FIRST), METRICS)
-    found = told(store)
-    assert found.settings[1] != found.settings[2]
-    assert list(found.cases[2]) == [("stream", FIRST.key)]
-    assert found.measured == {1}
+    digests = store_digests(store)
+    assert digests.settings[1] != digests.settings[2]
+    assert list(digests.cases[2]) == [("stream", FIRST.key)]
+    assert digests.measured == {1}
 
 
 def test_logs_have_a_digest_of_their_own(store: Store):

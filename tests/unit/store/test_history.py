@@ -44,35 +44,37 @@ def test_history_has_a_series_for_each_run_that_measured_the_case(store: Store) 
     night(store)
     store.begin_run(RUN, planned(case(9)), METRICS)
     last = night(store, measured(1, 6.0))
-    found = store.history(case().key, "throughput")
-    assert [each.run for each in found] == [first, last]
+    history = store.history(case().key, "throughput")
+    assert [entry.run for entry in history] == [first, last]
     # The same as they are among all of a run's series.
-    for each in found:
+    for entry in history:
         (series,) = (
-            one for one in store.series([each.run], ["throughput"]) if one.case == each.case
+            candidate
+            for candidate in store.series([entry.run], ["throughput"])
+            if candidate.case == entry.case
         )
-        assert each.values.tolist() == series.values.tolist()
-        assert each.suspect.tolist() == series.suspect.tolist()
-        assert replace(each, values=series.values, suspect=series.suspect) == series
-    assert found[0].values.tolist() == [5.0, 1e9, 7.0]
-    assert found[0].suspect.tolist() == [False, True, False]
-    assert (found[0].failed, found[0].planned) == (1, 3)
+        assert entry.values.tolist() == series.values.tolist()
+        assert entry.suspect.tolist() == series.suspect.tolist()
+        assert replace(entry, values=series.values, suspect=series.suspect) == series
+    assert history[0].values.tolist() == [5.0, 1e9, 7.0]
+    assert history[0].suspect.tolist() == [False, True, False]
+    assert (history[0].failed, history[0].planned) == (1, 3)
 
 
 def test_history_knows_only_the_test_plan_and_runs_asked_for(store: Store) -> None:
     other = night(store, suspect(1), run=replace(RUN, plan="other"))
     again = night(store, failed(1), measured(2), test="again")
     key = case().key
-    assert [each.run for each in store.history(key, "loss_rate", plan="other")] == [other]
-    assert [each.run for each in store.history(key, "loss_rate", tests=["again"])] == [again]
+    assert [series.run for series in store.history(key, "loss_rate", plan="other")] == [other]
+    assert [series.run for series in store.history(key, "loss_rate", tests=["again"])] == [again]
     assert store.history(key, "loss_rate", tests=["again"], plan="other") == []
-    both = store.history(key, "throughput")
-    assert [each.run for each in both] == [other, again]
-    for each in both:
-        (alone,) = store.history(key, "throughput", runs=[each.run])
-        assert (alone.run, alone.failed) == (each.run, each.failed)
-        assert alone.values.tolist() == each.values.tolist()
-        assert alone.suspect.tolist() == each.suspect.tolist()
+    history = store.history(key, "throughput")
+    assert [series.run for series in history] == [other, again]
+    for series in history:
+        (alone,) = store.history(key, "throughput", runs=[series.run])
+        assert (alone.run, alone.failed) == (series.run, series.failed)
+        assert alone.values.tolist() == series.values.tolist()
+        assert alone.suspect.tolist() == series.suspect.tolist()
     assert store.history(key, "throughput", runs=[]) == []
     assert store.history(key, "nosuch") == []
     assert store.history("no\0such", "loss_rate") == []
@@ -88,7 +90,7 @@ def test_history_is_in_the_order_of_time_whatever_the_ids_are(store: Store, wher
                 {"run": run, "day": f"{day}T00:00:00.000000Z"},
             )
     engine.dispose()
-    assert [each.run for each in store.history(case().key, "throughput")] == [1, 3, 2]
+    assert [series.run for series in store.history(case().key, "throughput")] == [1, 3, 2]
     assert [run.id for run in store.runs()] == [1, 3, 2]
 
 
@@ -99,8 +101,12 @@ def test_a_metric_whose_unit_changed_keeps_what_it_was(store: Store) -> None:
         )
         outcome = Outcome(1, MOMENT, {"throughput": 8.0})
         store.add(run, "stream", case().key, outcome, Launch(MOMENT))
-    found = store.history(case().key, "throughput")
-    assert [(each.run, each.unit) for each in found] == [(1, "bit/s"), (2, "B/s"), (3, "bit/s")]
+    history = store.history(case().key, "throughput")
+    assert [(series.run, series.unit) for series in history] == [
+        (1, "bit/s"),
+        (2, "B/s"),
+        (3, "bit/s"),
+    ]
 
 
 def test_cases_are_found_by_key_or_by_words(store: Store) -> None:
@@ -108,19 +114,21 @@ def test_cases_are_found_by_key_or_by_words(store: Store) -> None:
     latest = night(store, measured(1), run=replace(RUN, plan="Nightly 100%"))
     store.begin_run(RUN, planned(case(6400, link="gw→dp")), METRICS)
 
-    def found(text: str) -> list[tuple[str, object, int]]:
+    def matches(text: str) -> list[tuple[str, object, int]]:
         return [
-            (each.plan, each.case.parameters["datagram"], each.runs)
-            for each in store.find_cases(text)
+            (match.plan, match.case.parameters["datagram"], match.runs)
+            for match in store.find_cases(text)
         ]
 
-    assert found(case(64).key[:8].upper()) == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
-    assert found("datagram=64") == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
-    assert found("duration=5 NIGHTLY udp mode=stream datagram=1460") == [("Nightly 100%", 1460, 1)]
-    assert found("gw→dp") == [(RUN.plan, 6400, 1)]
-    assert found("100%") == [("Nightly 100%", 1460, 1), ("Nightly 100%", 64, 1)]
-    assert found("10_%") == found("nosuch") == found("nosuch\0") == []
-    assert len(found("")) == 5
+    assert matches(case(64).key[:8].upper()) == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
+    assert matches("datagram=64") == [("Nightly 100%", 64, 1), (RUN.plan, 64, 1)]
+    assert matches("duration=5 NIGHTLY udp mode=stream datagram=1460") == [
+        ("Nightly 100%", 1460, 1)
+    ]
+    assert matches("gw→dp") == [(RUN.plan, 6400, 1)]
+    assert matches("100%") == [("Nightly 100%", 1460, 1), ("Nightly 100%", 64, 1)]
+    assert matches("10_%") == matches("nosuch") == matches("nosuch\0") == []
+    assert len(matches("")) == 5
     assert store.find_cases("100%")[0].latest == store.run(latest).started_at
 
 
@@ -135,10 +143,17 @@ def test_what_ended_early_lacks_nothing(store: Store) -> None:
     (summary,) = store.runs()
     # Narrow: the 4 it has. Out of time: at least 3. Going on: 50. Skipped: none.
     assert (summary.measured, summary.asked, summary.skipped) == (7, 4 + 3 + 50, 1)
-    assert [each.ended for each in store.run(run).cases] == ["narrow", "budget", "", ""]
-    assert {(each.least, each.rule) for each in store.run(run).cases} == {(3, RULE)}
-    found = store.series([run], ["throughput"])
-    assert [(each.least, each.ended, each.planned) for each in found[:2]] == [
+    assert [planned_case.ended for planned_case in store.run(run).cases] == [
+        "narrow",
+        "budget",
+        "",
+        "",
+    ]
+    assert {(planned_case.least, planned_case.rule) for planned_case in store.run(run).cases} == {
+        (3, RULE)
+    }
+    all_series = store.series([run], ["throughput"])
+    assert [(series.least, series.ended, series.planned) for series in all_series[:2]] == [
         (3, "narrow", 50),
         (3, "budget", 50),
     ]
@@ -172,7 +187,7 @@ def test_history_reads_nothing_of_other_cases(tmp_path: Path) -> None:
             event.listen(
                 connection.engine,
                 "before_cursor_execute",
-                lambda *given: statements.append((given[2], given[3])),
+                lambda *arguments: statements.append((arguments[2], arguments[3])),
             )
         assert len(store.history(case().key, "throughput")) == 1
     plan: list[str] = []

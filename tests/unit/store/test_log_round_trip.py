@@ -70,5 +70,5 @@ def test_any_log_comes_back_as_it_was(filled: Store, log: SystemLog) -> None:
     run = filled.begin_run(RUN, [], METRICS)
     filled.add_logs(run, [log])
     assert filled.warnings(run) == []
-    (found,) = filled.run_logs(run)
-    assert_same_log(found.log, log)
+    (run_log,) = filled.run_logs(run)
+    assert_same_log(run_log.log, log)

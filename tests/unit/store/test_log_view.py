@@ -84,9 +84,9 @@ JOIN = "measurement JOIN system_log USING (run, test, case_key, replication)"
 def rows(where: str, query: str) -> list[dict[str, Any]]:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.connect() as connection:
-        found = [dict(row) for row in connection.execute(text(query)).mappings()]
+        records = [dict(row) for row in connection.execute(text(query)).mappings()]
     engine.dispose()
-    return found
+    return records
 
 
 def test_the_view_has_a_row_for_each_replication_and_host(store: Store, where: str) -> None:
@@ -140,21 +140,21 @@ def test_the_views_load_leaves_the_soakers_out_as_the_metric_does(store: Store, 
     counts = {"cpu/all/user": 20, "cpu/all/system": 30, "cpu/all/nice": 950}
     logs = (system_log("gw1", counts=counts), system_log("hh1", counts=counts, soak=()))
     store.add(run, "stream", case().key, logged(1, *logs), LAUNCH)
-    found = [row["cpu_load"] for row in rows(where, "SELECT * FROM system_log ORDER BY host")]
-    assert found == pytest.approx([cpu_load(log) for log in logs])
-    assert found == pytest.approx([0.05, 1.0])
+    loads = [row["cpu_load"] for row in rows(where, "SELECT * FROM system_log ORDER BY host")]
+    assert loads == pytest.approx([cpu_load(log) for log in logs])
+    assert loads == pytest.approx([0.05, 1.0])
 
 
 def test_a_measurement_is_joined_to_its_logs_in_one_line(store: Store, where: str) -> None:
     cases = (case(1460), case(64))
     runs = [store.begin_run(RUN, planned(*cases), METRICS) for _ in range(2)]
     for run in runs:
-        for each in cases:
+        for bench_case in cases:
             launch = Launch(MOMENT)
             for number in (1, 2):
                 counts = {"interface/eth0/rx_packets": 10 * run + number}
                 log = system_log("gw1", counts=counts)
-                store.add(run, "stream", each.key, logged(number, log), launch)
+                store.add(run, "stream", bench_case.key, logged(number, log), launch)
     query = f"SELECT value, rx_packets FROM {JOIN} WHERE run = {runs[1]} AND metric = 'throughput'"
     assert sorted(row["rx_packets"] for row in rows(where, query)) == [21, 21, 22, 22]
     assert {row["value"] for row in rows(where, query)} == {1e9}
@@ -186,23 +186,25 @@ def test_a_groups_hosts_are_logged_once_and_each_pair_sees_its_own_two(
     ports = (PortLog(1, "switch", "1", {"ifInErrors": 2}),)
     for number in (1, 2):
         outcome = logged(number, *logs, ports=ports)
-        store.add_all(run, "stream", [(one.key, outcome) for one in PAIRS], LAUNCH)
+        store.add_all(run, "stream", [(host_pair.key, outcome) for host_pair in PAIRS], LAUNCH)
     assert rows(where, "SELECT count(*) AS n FROM log") == [{"n": 2 * len(HOSTS)}]
     assert rows(where, "SELECT count(*) AS n FROM port_log") == [{"n": 2}]
-    found = store.logs(run)
-    assert [(each.case, each.replication, each.log.host) for each in found] == [
-        (one, number, host)
-        for one in PAIRS
+    stored_logs = store.logs(run)
+    assert [
+        (stored_log.case, stored_log.replication, stored_log.log.host) for stored_log in stored_logs
+    ] == [
+        (host_pair, number, host)
+        for host_pair in PAIRS
         for number in (1, 2)
-        for host in (one.client, one.server)
+        for host in (host_pair.client, host_pair.server)
     ]
-    assert len({id(each.log) for each in found}) == 2 * len(HOSTS)
+    assert len({id(stored_log.log) for stored_log in stored_logs}) == 2 * len(HOSTS)
     query = "SELECT case_key, replication, host, side FROM system_log"
     assert {tuple(row.values()) for row in rows(where, query)} == {
-        (one.key, number, host, side)
-        for one in PAIRS
+        (host_pair.key, number, host, side)
+        for host_pair in PAIRS
         for number in (1, 2)
-        for host, side in ((one.client, "client"), (one.server, "server"))
+        for host, side in ((host_pair.client, "client"), (host_pair.server, "server"))
     }
     assert len(store.ports(run, case_key=PAIRS[3].key)) == 2
 
@@ -213,7 +215,7 @@ def test_a_whole_groups_logs_are_in_the_order_of_their_ranks(store: Store, where
     run = store.begin_run(RUN, planned(group), METRICS)
     outcome = logged(1, *(system_log(host) for host in hosts))
     store.add(run, "stream", group.key, outcome, LAUNCH)
-    assert [each.log.host for each in store.logs(run)] == list(hosts)
+    assert [stored_log.log.host for stored_log in store.logs(run)] == list(hosts)
     assert [row["side"] for row in rows(where, "SELECT side FROM system_log")] == ["member"] * 3
 
 
@@ -222,12 +224,12 @@ def test_a_thousand_hosts_logs_of_one_launch_are_stored_and_found(store: Store) 
     pairs = [pair(hosts[i], hosts[-1 - i], hosts) for i in range(500)]
     run = store.begin_run(RUN, planned(*pairs, replications=1), METRICS)
     outcome = logged(1, *(system_log(host, series=None) for host in hosts))
-    store.add_all(run, "stream", [(one.key, outcome) for one in pairs], LAUNCH)
-    found = store.logs(run)
-    assert [each.log.host for each in found] == [
-        host for one in pairs for host in (one.client, one.server)
+    store.add_all(run, "stream", [(host_pair.key, outcome) for host_pair in pairs], LAUNCH)
+    stored_logs = store.logs(run)
+    assert [stored_log.log.host for stored_log in stored_logs] == [
+        host for host_pair in pairs for host in (host_pair.client, host_pair.server)
     ]
-    assert all(each.log.counts == outcome.logs[0].counts for each in found)
+    assert all(stored_log.log.counts == outcome.logs[0].counts for stored_log in stored_logs)
 
 
 @pytest.mark.parametrize(
@@ -283,8 +285,8 @@ def test_the_documented_queries_say_what_they_promise(store: Store, where: str) 
     assert (loss["loss_rate"], loss["host"], loss["udp_rcvbuf_errors"]) == (0.25, "hh1", 5)
     # Nothing was said of a receive buffer.
     assert rows(where, granted) == []
-    found = [tuple(row.values()) for row in rows(where, devices)]
-    assert found == [
+    device_rows = [tuple(row.values()) for row in rows(where, devices)]
+    assert device_rows == [
         (1, host, *moved)
         for host in ("gw1", "hh1")
         for moved in (("24", "virtio0-input.0", 0, 480), ("LOC", None, 1, 1250))

@@ -46,55 +46,63 @@ def execute(where: str, statement: str) -> list[tuple[object, ...]]:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
         result = connection.execute(text(statement))
-        found = [tuple(row) for row in result] if result.returns_rows else []
+        rows = [tuple(row) for row in result] if result.returns_rows else []
     engine.dispose()
-    return found
+    return rows
 
 
 def only(store: Store, run: int) -> SystemLog:
-    (found,) = store.logs(run, series=True)
-    return found.log
+    (stored_log,) = store.logs(run, series=True)
+    return stored_log.log
 
 
 def test_a_replications_logs_come_back_with_their_case_and_number(store: Store) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     logs = (system_log("gw1"), system_log("hh1", labels={}, soak=(), series=None))
     store.add(run, "stream", case().key, logged(2, *logs), LAUNCH)
-    found = store.logs(run, series=True)
-    assert [(one.run, one.test, one.case, one.replication) for one in found] == [
+    stored_logs = store.logs(run, series=True)
+    assert [
+        (stored_log.run, stored_log.test, stored_log.case, stored_log.replication)
+        for stored_log in stored_logs
+    ] == [
         (run, "stream", case(), 2),
         (run, "stream", case(), 2),
     ]
-    for one, log in zip(found, logs, strict=True):
-        assert_same_log(one.log, log)
+    for stored_log, log in zip(stored_logs, logs, strict=True):
+        assert_same_log(stored_log.log, log)
 
 
 def test_logs_come_by_case_replication_and_host_with_the_clients_first(store: Store) -> None:
-    one, two = case(1460), case(64)
-    run = store.begin_run(RUN, [*planned(one, two), *planned(one, test="again")], METRICS)
+    large, small = case(1460), case(64)
+    run = store.begin_run(RUN, [*planned(large, small), *planned(large, test="again")], METRICS)
     logs = (system_log("gw1"), system_log("hh1"))
-    for test, key, number in (("again", one, 1), ("stream", two, 1), ("stream", one, 2)):
+    for test, key, number in (("again", large, 1), ("stream", small, 1), ("stream", large, 2)):
         store.add(run, test, key.key, logged(number, *logs), Launch(MOMENT))
-    store.add(run, "stream", one.key, logged(1, *logs), Launch(MOMENT))
+    store.add(run, "stream", large.key, logged(1, *logs), Launch(MOMENT))
 
-    def places(**which: str) -> list[tuple[str, str, int | None, str]]:
+    def places(**selection: str) -> list[tuple[str, str, int | None, str]]:
         return [
-            (each.test, each.case.key if each.case else "", each.replication, each.log.host)
-            for each in store.logs(run, **which)  # type: ignore[arg-type]
+            (
+                stored_log.test,
+                stored_log.case.key if stored_log.case else "",
+                stored_log.replication,
+                stored_log.log.host,
+            )
+            for stored_log in store.logs(run, **selection)  # type: ignore[arg-type]
         ]
 
-    both = [
-        ("stream", one.key, 1),
-        ("stream", one.key, 2),
-        ("stream", two.key, 1),
-        ("again", one.key, 1),
+    replications = [
+        ("stream", large.key, 1),
+        ("stream", large.key, 2),
+        ("stream", small.key, 1),
+        ("again", large.key, 1),
     ]
-    whole = [(*place, host) for place in both for host in ("gw1", "hh1")]
+    whole = [(*place, host) for place in replications for host in ("gw1", "hh1")]
     assert places() == whole
     assert places(test="again") == whole[6:]
-    assert places(case_key=one.key) == whole[:4] + whole[6:]
-    assert places(test="stream", case_key=two.key) == whole[4:6]
-    assert {each.log.series for each in store.logs(run)} == {None}
+    assert places(case_key=large.key) == whole[:4] + whole[6:]
+    assert places(test="stream", case_key=small.key) == whole[4:6]
+    assert {stored_log.log.series for stored_log in store.logs(run)} == {None}
 
 
 def test_warm_ups_keep_their_logs_to_themselves(store: Store, where: str) -> None:
@@ -102,7 +110,9 @@ def test_warm_ups_keep_their_logs_to_themselves(store: Store, where: str) -> Non
     for _ in range(2):
         store.add(run, "stream", case().key, replace(warmup(), logs=(system_log("gw1"),)), LAUNCH)
     store.add(run, "stream", case().key, replace(failed(1), logs=(system_log("hh1"),)), LAUNCH)
-    assert [(one.replication, one.log.host) for one in store.logs(run)] == [(1, "hh1")]
+    assert [(stored_log.replication, stored_log.log.host) for stored_log in store.logs(run)] == [
+        (1, "hh1")
+    ]
     assert execute(where, "SELECT number FROM log ORDER BY number") == [(-2,), (-1,), (1,)]
 
 
@@ -115,34 +125,36 @@ def test_stretches_around_the_run_come_back_apart(store: Store) -> None:
     store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
     with store.together():
         store.add_logs(run, after)
-    found = store.run_logs(run)
-    assert [(one.test, one.case, one.replication) for one in found] == [("", None, None)] * 3
-    for one, log in zip(found, [*before, *after], strict=True):
-        assert_same_log(one.log, log)
+    stored_logs = store.run_logs(run)
+    assert [
+        (stored_log.test, stored_log.case, stored_log.replication) for stored_log in stored_logs
+    ] == [("", None, None)] * 3
+    for stored_log, log in zip(stored_logs, [*before, *after], strict=True):
+        assert_same_log(stored_log.log, log)
     assert len(store.logs(run)) == 1
     assert store.run_logs(other) == []
 
 
 def test_an_imported_run_keeps_its_logs_ports_and_suspicions(store: Store) -> None:
-    one, two = case(1460), case(64)
+    large, small = case(1460), case(64)
     logs = (system_log("gw1"), system_log("hh1"))
     results = [
-        ("stream", one.key, replace(logged(1, *logs), started_at=None)),
-        ("stream", two.key, measured(1)),
-        ("stream", one.key, replace(suspect(2), ports=PORTS)),
+        ("stream", large.key, replace(logged(1, *logs), started_at=None)),
+        ("stream", small.key, measured(1)),
+        ("stream", large.key, replace(suspect(2), ports=PORTS)),
     ]
     imported = replace(RUN, origin="imported")
     idle = [system_log("gw1", phase="before"), system_log("gw1", phase="after")]
-    run = store.import_run(imported, planned(one, two), METRICS, results, idle)
-    assert [(each.replication, each.log.host) for each in store.logs(run)] == [
+    run = store.import_run(imported, planned(large, small), METRICS, results, idle)
+    assert [(stored_log.replication, stored_log.log.host) for stored_log in store.logs(run)] == [
         (1, "gw1"),
         (1, "hh1"),
     ]
-    assert [each.log.phase for each in store.run_logs(run)] == ["before", "after"]
-    assert [(each.replication, each.port) for each in store.ports(run)] == [
+    assert [stored_log.log.phase for stored_log in store.run_logs(run)] == ["before", "after"]
+    assert [(stored_port.replication, stored_port.port) for stored_port in store.ports(run)] == [
         (2, port) for port in PORTS
     ]
-    assert [each.replication for each in store.suspicions(run)] == [2]
+    assert [suspicion.replication for suspicion in store.suspicions(run)] == [2]
     assert [s.values.tolist() for s in store.series([run], ["throughput"])] == [[1e9, 1e9], [1e9]]
 
 
@@ -157,12 +169,17 @@ def test_what_ports_counted_comes_back(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(1460), case(64)), METRICS)
     store.add(run, "stream", case(64).key, logged(1, ports=PORTS), Launch(MOMENT))
     store.add(run, "stream", case(1460).key, logged(3, ports=PORTS[:1]), Launch(MOMENT))
-    found = [(one.test, one.case, one.replication, one.port) for one in store.ports(run)]
-    assert found == [
+    ports = [
+        (stored_port.test, stored_port.case, stored_port.replication, stored_port.port)
+        for stored_port in store.ports(run)
+    ]
+    assert ports == [
         ("stream", case(1460), 3, PORTS[0]),
         *(("stream", case(64), 1, port) for port in PORTS),
     ]
-    assert [one.port for one in store.ports(run, case_key=case(1460).key)] == [PORTS[0]]
+    assert [stored_port.port for stored_port in store.ports(run, case_key=case(1460).key)] == [
+        PORTS[0]
+    ]
     assert store.ports(run, test="other") == []
 
 
@@ -171,7 +188,7 @@ def test_what_cannot_be_stored_of_a_port_is_noted(store: Store) -> None:
     counts = {"ifHCInOctets": 2**64, "ifInErrors": 1, "x" * 400: 1}
     ports = (PortLog(1, "switchA", "17", counts),)
     store.add(run, "stream", case().key, logged(1, ports=ports), Launch(MOMENT))
-    assert [one.port.counts for one in store.ports(run)] == [{"ifInErrors": 1}]
+    assert [stored_port.port.counts for stored_port in store.ports(run)] == [{"ifInErrors": 1}]
     first, second = store.warnings(run)
     assert first.message.startswith("counters of switchA:17: 'ifHCInOctets' was left out")
     assert (first.replication, second.replication) == (1, 1)
@@ -183,8 +200,11 @@ def test_reasons_of_suspect_replications_come_back(store: Store) -> None:
     store.add(run, "stream", case(64).key, suspect(2, *SUSPICIONS), LAUNCH)
     store.add(run, "stream", case(64).key, suspect(1, hostile), LAUNCH)
     store.add(run, "stream", case(1460).key, measured(1), LAUNCH)
-    found = [(one.test, one.case, one.replication, one.suspicion) for one in store.suspicions(run)]
-    assert found == [
+    records = [
+        (record.test, record.case, record.replication, record.suspicion)
+        for record in store.suspicions(run)
+    ]
+    assert records == [
         (
             "stream",
             case(64),
@@ -215,7 +235,7 @@ def test_a_suspect_replication_keeps_its_trace(store: Store) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     outcome = replace(lossy(1), status="suspect", suspicions=SUSPICIONS)
     store.add(run, "stream", case().key, outcome, LAUNCH)
-    assert [each.replication for each in store.traces([run])] == [1]
+    assert [stored_trace.replication for stored_trace in store.traces([run])] == [1]
 
 
 def test_a_replication_that_is_refused_leaves_no_log(store: Store, where: str) -> None:
@@ -239,14 +259,14 @@ def test_what_cannot_be_stored_of_a_log_is_noted_and_the_rest_stays(store: Store
         soak=(SoakLoad(0, 0.5, 0.25, 0.1), SoakLoad(0, 0.1, 0.1, 0.1), SoakLoad(1, np.nan, 0, 0)),
     )
     store.add(run, "stream", case().key, logged(1, log), Launch(MOMENT, warnings=("clamped",)))
-    found = only(store, run)
-    assert_same_log(found, system_log(series=None, soak=(SoakLoad(0, 0.5, 0.25, 0.1),)))
+    stored_log = only(store, run)
+    assert_same_log(stored_log, system_log(series=None, soak=(SoakLoad(0, 0.5, 0.25, 0.1),)))
     first, *notes = store.warnings(run)
     assert (first.message, first.replication) == ("clamped", None)
-    assert {(one.test, one.case and one.case.key, one.replication) for one in notes} == {
+    assert {(note.test, note.case and note.case.key, note.replication) for note in notes} == {
         ("stream", case().key, 1)
     }
-    said = "\n".join(one.message for one in notes)
+    messages = "\n".join(note.message for note in notes)
     for words in (
         "counters of gw1: 'interface/eth9/rx_bytes' was left out: 9223372036854775808 does not",
         "'stat/forks' was left out",
@@ -255,7 +275,7 @@ def test_what_cannot_be_stored_of_a_log_is_noted_and_the_rest_stays(store: Store
         "CPU 0 of the soak was left out",
         "CPU 1 of the soak was left out",
     ):
-        assert words in said
+        assert words in messages
 
 
 @pytest.mark.parametrize(
@@ -275,7 +295,7 @@ def test_a_log_of_no_interval_is_noted_and_its_replication_stays(
     run = store.begin_run(RUN, planned(case()), METRICS)
     logs = (replace(system_log("gw1"), **changes), system_log("hh1"))  # type: ignore[arg-type]
     store.add(run, "stream", case().key, logged(1, *logs), LAUNCH)
-    assert [one.log.host for one in store.logs(run)] == ["hh1"]
+    assert [stored_log.log.host for stored_log in store.logs(run)] == ["hh1"]
     assert store.replication_numbers(run) == {("stream", case().key): {1}}
     assert "the log was left out" in store.warnings(run)[-1].message
 
@@ -298,10 +318,10 @@ def test_notes_on_the_stretches_around_a_run_belong_to_no_case(store: Store) -> 
 def test_a_warning_that_all_launches_of_a_case_gave_comes_once(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(1460), case(64)), METRICS)
     for number in (1, 2):
-        for each in (case(1460), case(64)):
+        for bench_case in (case(1460), case(64)):
             launch = Launch(MOMENT, warnings=("clamped",))
-            store.add(run, "stream", each.key, measured(number), launch)
-    assert [(one.case, one.message) for one in store.warnings(run)] == [
+            store.add(run, "stream", bench_case.key, measured(number), launch)
+    assert [(warning.case, warning.message) for warning in store.warnings(run)] == [
         (case(1460), "clamped"),
         (case(64), "clamped"),
     ]
@@ -315,12 +335,12 @@ def test_hostile_names_are_stored_as_plain_text(store: Store) -> None:
         labels={"interrupt/1": "x\0", "interrupt/\ud800": "{}"},
     )
     store.add(run, "stream", case().key, logged(1, log), LAUNCH)
-    found = only(store, run)
-    assert found.counts == {
+    stored_log = only(store, run)
+    assert stored_log.counts == {
         "interface/e\ufffdth\\ud800'\"; DROP TABLE log; --/rx_bytes": 5,
         "interface/a\ufffd/rx_bytes": 1,
     }
-    assert found.labels == {"interrupt/1": "x\ufffd", "interrupt/\\ud800": "{}"}
+    assert stored_log.labels == {"interrupt/1": "x\ufffd", "interrupt/\\ud800": "{}"}
     assert "another one is called so" in store.warnings(run)[-1].message
 
 
@@ -331,7 +351,10 @@ def test_labels_are_stored_once_for_all_logs_that_have_the_same(store: Store, wh
         logs = (system_log("gw1"), system_log("hh1", labels=other))
         store.add(run, "stream", case().key, logged(number, *logs), LAUNCH)
     assert execute(where, "SELECT count(*) FROM label_set") == [(2,)]
-    assert [one.log.labels for one in store.logs(run)] == [system_log().labels, other] * 2
+    assert [stored_log.log.labels for stored_log in store.logs(run)] == [
+        system_log().labels,
+        other,
+    ] * 2
 
 
 @pytest.mark.parametrize(
@@ -351,8 +374,8 @@ def test_a_damaged_time_series_is_told_with_its_place(
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
     execute(where, damage)
-    told = r"series of host gw1 in replication 3 of test 'stream' in run 1 is damaged: .*\. What"
-    with pytest.raises(StoreError, match=told):
+    pattern = r"series of host gw1 in replication 3 of test 'stream' in run 1 is damaged: .*\. What"
+    with pytest.raises(StoreError, match=pattern):
         store.logs(run, series=True)
     assert store.logs(run)[0].log.counts == COUNTS
 
@@ -364,8 +387,10 @@ def test_damaged_counters_of_protocols_are_told_with_their_place(
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
     execute(where, f"UPDATE packed_protocol_log SET {damage}")
-    told = r"counters of host gw1 in replication 3 of test 'stream' in run 1 is damaged: .*\. What"
-    with pytest.raises(StoreError, match=told):
+    pattern = (
+        r"counters of host gw1 in replication 3 of test 'stream' in run 1 is damaged: .*\. What"
+    )
+    with pytest.raises(StoreError, match=pattern):
         store.logs(run)
 
 

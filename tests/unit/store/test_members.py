@@ -32,10 +32,10 @@ PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2
 def count(where: str, table: str) -> int:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.connect() as connection:
-        found = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()
+        row_count = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()
     engine.dispose()
-    assert isinstance(found, int)
-    return found
+    assert isinstance(row_count, int)
+    return row_count
 
 
 def test_members_come_back_in_the_order_of_their_ranks(store: Store) -> None:
@@ -46,12 +46,12 @@ def test_members_come_back_in_the_order_of_their_ranks(store: Store) -> None:
         case(),
     ]
     run = store.begin_run(RUN, planned(*cases), METRICS)
-    assert [one.case for one in store.run(run).cases] == cases
-    assert [one.case for one in store.series([run], ["throughput"])] == cases
+    assert [planned_case.case for planned_case in store.run(run).cases] == cases
+    assert [series.case for series in store.series([run], ["throughput"])] == cases
     store.add(run, "stream", cases[0].key, failed(1), LAUNCH)
-    assert [one.case for one in store.failures(run)] == cases[:1]
+    assert [failure.case for failure in store.failures(run)] == cases[:1]
     store.add(run, "stream", cases[1].key, lossy(1), LAUNCH)
-    assert [one.case for one in store.traces([run])] == cases[1:2]
+    assert [stored_trace.case for stored_trace in store.traces([run])] == cases[1:2]
 
 
 def test_a_list_of_hosts_is_stored_once_for_all_its_cases_and_runs(
@@ -59,26 +59,36 @@ def test_a_list_of_hosts_is_stored_once_for_all_its_cases_and_runs(
 ) -> None:
     for _ in range(2):
         store.begin_run(RUN, planned(*PAIRS), METRICS)
-    again = [replace(one, members=(*HOSTS[:-1], HOSTS[-1])) for one in PAIRS]
-    assert [one.case for one in store.run(store.begin_run(RUN, planned(*again), METRICS)).cases]
+    again = [replace(host_pair, members=(*HOSTS[:-1], HOSTS[-1])) for host_pair in PAIRS]
+    assert [
+        planned_case.case
+        for planned_case in store.run(store.begin_run(RUN, planned(*again), METRICS)).cases
+    ]
     assert count(where, "host_list") == 1
-    cases = [one.case for one in store.run(1).cases]
-    assert {id(one.members) for one in cases} == {id(cases[0].members)}
+    cases = [planned_case.case for planned_case in store.run(1).cases]
+    assert {id(host_pair.members) for host_pair in cases} == {id(cases[0].members)}
 
 
 def test_all_that_a_launch_measured_is_stored_at_once(store: Store, where: str) -> None:
     run = store.begin_run(RUN, planned(*PAIRS, replications=2), METRICS)
     for number in (1, 2):
-        results = [(one.key, measured(number, 100.0 * i + number)) for i, one in enumerate(PAIRS)]
+        results = [
+            (host_pair.key, measured(number, 100.0 * i + number))
+            for i, host_pair in enumerate(PAIRS)
+        ]
         results[3] = (PAIRS[3].key, failed(number))
         store.add_all(run, "stream", iter(results), LAUNCH)
     series = store.series([run], ["throughput"])
-    assert [one.case for one in series] == PAIRS
-    assert [one.values.tolist() for one in series] == [
+    assert [case_series.case for case_series in series] == PAIRS
+    assert [case_series.values.tolist() for case_series in series] == [
         [] if i == 3 else [100.0 * i + 1, 100.0 * i + 2] for i in range(len(PAIRS))
     ]
-    assert [one.failed for one in series] == [2 if i == 3 else 0 for i in range(len(PAIRS))]
-    assert store.replication_numbers(run) == {("stream", one.key): {1, 2} for one in PAIRS}
+    assert [case_series.failed for case_series in series] == [
+        2 if i == 3 else 0 for i in range(len(PAIRS))
+    ]
+    assert store.replication_numbers(run) == {
+        ("stream", host_pair.key): {1, 2} for host_pair in PAIRS
+    }
     assert count(where, "launch") == 1
 
 
@@ -88,18 +98,23 @@ def test_more_outcomes_than_fit_into_one_statement_are_all_stored(store: Store) 
     run = store.begin_run(RUN, planned(*cases, replications=1), METRICS)
     warm = {"throughput": 1.0}
     store.add_all(
-        run, "stream", ((one.key, Outcome(0, MOMENT, warm, warmup=True)) for one in cases), LAUNCH
+        run,
+        "stream",
+        ((host_pair.key, Outcome(0, MOMENT, warm, warmup=True)) for host_pair in cases),
+        LAUNCH,
     )
-    store.add_all(run, "stream", ((one.key, measured(1, 7.0)) for one in cases), LAUNCH)
+    store.add_all(run, "stream", ((host_pair.key, measured(1, 7.0)) for host_pair in cases), LAUNCH)
     assert len(store.replication_numbers(run)) == len(cases) == 11_990
-    assert {tuple(one.values.tolist()) for one in store.series([run], ["throughput"])} == {(7.0,)}
+    assert {tuple(series.values.tolist()) for series in store.series([run], ["throughput"])} == {
+        (7.0,)
+    }
 
 
 def test_warm_ups_of_one_case_are_counted_on(store: Store, where: str) -> None:
     run = store.begin_run(RUN, planned(*PAIRS[:2]), METRICS)
     warm = Outcome(0, MOMENT, {"throughput": 1.0}, warmup=True)
     store.add(run, "stream", PAIRS[0].key, warm, LAUNCH)
-    keys = [one.key for one in PAIRS[:2]]
+    keys = [host_pair.key for host_pair in PAIRS[:2]]
     store.add_all(run, "stream", [(key, warm) for key in [*keys, *keys]], LAUNCH)
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.connect() as connection:
@@ -126,7 +141,7 @@ def test_of_a_launch_with_one_impossible_outcome_nothing_is_stored(
 ) -> None:
     run = store.begin_run(RUN, planned(*PAIRS), METRICS)
     launch = Launch(MOMENT, {"pml": "ob1"}, {})
-    results = [(one.key, measured(1)) for one in PAIRS]
+    results = [(host_pair.key, measured(1)) for host_pair in PAIRS]
     with pytest.raises(StoreError, match=match):
         store.add_all(run, "stream", [*results[:-1], (PAIRS[-1].key, bad)], launch)
     assert store.replication_numbers(run) == {}
@@ -142,7 +157,10 @@ def test_an_outcome_that_is_there_already_or_of_no_case_takes_none_with_it(store
     for second in (PAIRS[1], PAIRS[2]):
         with pytest.raises(StoreError):
             store.add_all(
-                run, "stream", [(one.key, measured(1)) for one in (PAIRS[0], second)], LAUNCH
+                run,
+                "stream",
+                [(host_pair.key, measured(1)) for host_pair in (PAIRS[0], second)],
+                LAUNCH,
             )
     assert store.replication_numbers(run) == {("stream", PAIRS[1].key): {1}}
     store.add_all(run, "stream", [], Launch(MOMENT))

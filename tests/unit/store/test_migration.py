@@ -72,7 +72,7 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
     logged_before = system_logs(path) if protocols else []
     with Store.open(str(path), create=False) as store:
         assert not logged_before or system_logs(path) == logged_before
-        counts = [each.log.counts | each.log.gauges for each in store.logs(1)]
+        counts = [stored_log.log.counts | stored_log.log.gauges for stored_log in store.logs(1)]
         for log_id, protocol, counter, _, value in protocols:
             assert counts[log_id - 1][f"protocol/{protocol}/{counter}"] == value
         assert [(run.measured, run.failed) for run in store.runs()] == [(2, 1), (2, 0)][
@@ -117,31 +117,39 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
             ("stream", case(64).key): {1},
         }
         traced = [1] if schema > "0001" else []
-        assert [each.replication for each in store.traces([1])] == traced
+        assert [stored_trace.replication for stored_trace in store.traces([1])] == traced
         store.reopen_run(1)
         store.add(1, "stream", case(64).key, lossy(2), LAUNCH)
-        assert [each.replication for each in store.traces([1])] == [*traced, 2]
-        kept = [2] if schema > "0003" else []
-        assert [each.replication for each in store.logs(1)] == kept
-        assert [each.replication for each in store.suspicions(1)] == kept * len(SUSPICIONS)
+        assert [stored_trace.replication for stored_trace in store.traces([1])] == [*traced, 2]
+        logged_numbers = [2] if schema > "0003" else []
+        assert [stored_log.replication for stored_log in store.logs(1)] == logged_numbers
+        assert [suspicion.replication for suspicion in store.suspicions(1)] == logged_numbers * len(
+            SUSPICIONS
+        )
         assert store.run_logs(1) == []
         baselines = ["spring"] if schema > "0005" else []
-        assert [each.name for each in store.baselines()] == baselines
+        assert [baseline.name for baseline in store.baselines()] == baselines
         # No run said what its metrics are: the tables that ship do.
         kinds = {series.metric: series.kind for series in store.series([1])}
         assert kinds == {"throughput": "rate", "loss_rate": "share"}
         assert store.peaks(1) == ((PEAK,) if schema > "0004" else ())
         outcome = replace(logged(3, system_log()), status="suspect", suspicions=SUSPICIONS)
         store.add(1, "stream", case(64).key, outcome, LAUNCH)
-        assert [each.log.counts for each in store.logs(1)][-1] == system_log().counts
-        assert [each.replication for each in store.suspicions(1)][-2:] == [3] * len(SUSPICIONS)
+        assert [stored_log.log.counts for stored_log in store.logs(1)][-1] == system_log().counts
+        assert [suspicion.replication for suspicion in store.suspicions(1)][-2:] == [3] * len(
+            SUSPICIONS
+        )
         store.skip(1, "stream", case(64).key, "iperf3 isn't on gw1")
         store.add_peaks(1, [PEAK])
         assert store.peaks(1) == (PEAK,)
-        assert [each.skipped for each in store.run(1).cases] == ["", "iperf3 isn't on gw1"]
-        assert {(each.least, each.rule, each.ended) for each in store.run(1).cases} == {
-            (None, "", "")
-        }
+        assert [planned_case.skipped for planned_case in store.run(1).cases] == [
+            "",
+            "iperf3 isn't on gw1",
+        ]
+        assert {
+            (planned_case.least, planned_case.rule, planned_case.ended)
+            for planned_case in store.run(1).cases
+        } == {(None, "", "")}
         smallest = {("udp", "throughput"): 0.01} if schema > "0005" else {}
         assert store.smallest_changes(1) == smallest
         store.end_case(1, "stream", case(64).key, "narrow")
@@ -178,7 +186,9 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
     view = "SELECT * FROM system_log ORDER BY replication, host"
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with Store.open(where) as store, engine.begin() as connection:
-        run = store.begin_run(RUN, [replace(each, least=2) for each in planned(*names)], METRICS)
+        run = store.begin_run(
+            RUN, [replace(planned_case, least=2) for planned_case in planned(*names)], METRICS
+        )
         store.add(run, "stream", names[0].key, logged(1, *logs), LAUNCH)
         store.add(run, "stream", names[1].key, measured(1), LAUNCH)
         store.add(run, "stream", names[1].key, warmup(), LAUNCH)
@@ -192,8 +202,8 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
     with engine.begin() as connection:
         for statement in (*PACKED, f"UPDATE {VERSION_TABLE} SET version_num = '0014'"):
             connection.execute(text(statement))
-        for number, each in enumerate(stored, 1):
-            for is_gauge, values in ((False, each.log.counts), (True, each.log.gauges)):
+        for number, stored_log in enumerate(stored, 1):
+            for is_gauge, values in ((False, stored_log.log.counts), (True, stored_log.log.gauges)):
                 for name, value in values.items():
                     if name.startswith("protocol/"):
                         _, protocol, counter = name.split("/")
@@ -203,7 +213,7 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
                         )
     with Store.open(where) as store, engine.begin() as connection:
         assert store.runs() == summaries
-        assert [each.asked for each in summaries] == [3 + 2 + 1 + 3, 3]
+        assert [summary.asked for summary in summaries] == [3 + 2 + 1 + 3, 3]
         assert store.logs(run) == stored
         assert connection.execute(text(view)).all() == rows
         assert store.miscounted_runs() == []
@@ -254,10 +264,12 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
         assert store.series([run], ["throughput"])[0].values.tolist() == [8.0]
         assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
         store.add(run, "stream", case().key, lossy(3), LAUNCH)
-        assert [each.replication for each in store.traces([run])] == [3]
+        assert [stored_trace.replication for stored_trace in store.traces([run])] == [3]
         store.add(run, "stream", case().key, logged(4, system_log()), LAUNCH)
-        assert len({store.run(each.id).uid for each in store.runs()}) == len(store.runs()) == 1
-        assert [each.log.host for each in store.logs(run)] == ["gw1"]
+        assert (
+            len({store.run(summary.id).uid for summary in store.runs()}) == len(store.runs()) == 1
+        )
+        assert [stored_log.log.host for stored_log in store.logs(run)] == ["gw1"]
 
 
 @pytest.mark.parametrize(("before", "after"), [("half", "int16"), ("quarter", "int8")])
@@ -269,9 +281,9 @@ def test_cases_of_a_precision_that_is_called_otherwise_go_on(
         key = case_key("cpu", "π", "gw1", None, parameters)
         return Case(key, "cpu", "π", "gw1", None, parameters)
 
-    others = (case(precision=before), computed("double"))
+    other_cases = (case(precision=before), computed("double"))
     with Store.open(where) as store:
-        run = store.begin_run(RUN, planned(computed(before), *others), METRICS)
+        run = store.begin_run(RUN, planned(computed(before), *other_cases), METRICS)
         store.add_peaks(run, [replace(PEAK, resource=f"cpu_{before}")])
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.begin() as connection:
@@ -280,7 +292,10 @@ def test_cases_of_a_precision_that_is_called_otherwise_go_on(
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0012'"))
     engine.dispose()
     with Store.open(where) as store:
-        assert [each.case for each in store.run(run).cases] == [computed(after), *others]
+        assert [planned_case.case for planned_case in store.run(run).cases] == [
+            computed(after),
+            *other_cases,
+        ]
         assert [peak.resource for peak in store.peaks(run)] == [f"cpu_{after}"]
 
 

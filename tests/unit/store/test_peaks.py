@@ -29,8 +29,8 @@ def test_peaks_come_back_by_host_and_resource(store: Store) -> None:
     other = store.begin_run(RUN, planned(case()), METRICS)
     clock = replace(PEAK, resource="cpu_double", value=147.2e9, unit="op/s", source="found: …\0")
     store.add_peaks(run, [replace(PEAK, host="hh1"), PEAK, clock])
-    kept = replace(clock, source="found: …\ufffd")
-    assert store.peaks(run) == (kept, PEAK, replace(PEAK, host="hh1"))
+    stored_clock = replace(clock, source="found: …\ufffd")
+    assert store.peaks(run) == (stored_clock, PEAK, replace(PEAK, host="hh1"))
     assert store.peaks(other) == ()
 
 
@@ -64,9 +64,9 @@ def test_a_skipped_case_says_why_and_is_not_asked_for(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(64), case(1460), replications=3), METRICS)
     store.add(run, "stream", case(64).key, measured(1), LAUNCH)
     store.skip(run, "stream", case(1460).key, ABSENT)
-    assert [each.skipped for each in store.run(run).cases] == ["", ABSENT]
-    found = store.series([run], ["throughput"])
-    assert [(len(each.values), each.planned, each.skipped) for each in found] == [
+    assert [planned_case.skipped for planned_case in store.run(run).cases] == ["", ABSENT]
+    all_series = store.series([run], ["throughput"])
+    assert [(len(series.values), series.planned, series.skipped) for series in all_series] == [
         (1, 3, ""),
         (0, 3, ABSENT),
     ]
@@ -78,7 +78,7 @@ def test_a_case_is_skipped_in_its_test_and_run_alone(store: Store) -> None:
     cases = [*planned(case()), *planned(case(), test="again")]
     runs = [store.begin_run(RUN, cases, METRICS) for _ in range(2)]
     store.skip(runs[0], "again", case().key, ABSENT)
-    assert [[each.skipped for each in store.run(run).cases] for run in runs] == [
+    assert [[planned_case.skipped for planned_case in store.run(run).cases] for run in runs] == [
         ["", ABSENT],
         ["", ""],
     ]
@@ -102,22 +102,22 @@ def test_what_a_case_gave_before_it_was_skipped_was_asked_for(store: Store) -> N
 
 
 def test_a_run_may_begin_with_skipped_cases(store: Store) -> None:
-    one = replace(planned(case())[0], skipped=ABSENT)
-    assert store.run(store.begin_run(RUN, [one], METRICS)).cases == (one,)
+    planned_case = replace(planned(case())[0], skipped=ABSENT)
+    assert store.run(store.begin_run(RUN, [planned_case], METRICS)).cases == (planned_case,)
 
 
 def test_many_cases_are_skipped_at_once_or_none(store: Store) -> None:
     cases = [pair("n1", f"n{number}", ()) for number in range(2, 9)]
     run = store.begin_run(RUN, planned(*cases), METRICS)
     with pytest.raises(RuntimeError), store.together():
-        for each in cases:
-            store.skip(run, "stream", each.key, ABSENT)
+        for host_pair in cases:
+            store.skip(run, "stream", host_pair.key, ABSENT)
         raise RuntimeError
-    assert {each.skipped for each in store.run(run).cases} == {""}
+    assert {planned_case.skipped for planned_case in store.run(run).cases} == {""}
     with store.together():
-        for each in cases:
-            store.skip(run, "stream", each.key, ABSENT)
-    assert {each.skipped for each in store.run(run).cases} == {ABSENT}
+        for host_pair in cases:
+            store.skip(run, "stream", host_pair.key, ABSENT)
+    assert {planned_case.skipped for planned_case in store.run(run).cases} == {ABSENT}
 
 
 def test_a_case_that_the_run_has_not_cannot_be_skipped(store: Store) -> None:

@@ -72,7 +72,7 @@ def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> N
         assert len(kills) == KILLS
         stored = store.replication_numbers(run)["stream", case().key]
         assert stored == set(range(1, number + 1))
-        assert [each.replication for each in store.logs(run)] == sorted(stored)
+        assert [stored_log.replication for stored_log in store.logs(run)] == sorted(stored)
         assert store.checksums().changed == ()
         assert store.run(run).state == "interrupted"
 
@@ -138,7 +138,7 @@ def test_what_was_committed_when_the_server_went_away_is_not_stored_again(
             lost.append(OperationalError("COMMIT", {}, psycopg.OperationalError("closed")))
             store.add_logs(run, [system_log()])
         assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
-        assert [each.replication for each in store.logs(run)] == [1, 2]
+        assert [stored_log.replication for stored_log in store.logs(run)] == [1, 2]
         assert len(store.run_logs(run)) == 1
     assert not lost
 

@@ -35,9 +35,9 @@ def rows(where: str, query: str) -> list[dict[str, object]]:
     """Ask the database without railgauge, as any other program would."""
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.connect() as connection:
-        found = [dict(row) for row in connection.execute(text(query)).mappings()]
+        records = [dict(row) for row in connection.execute(text(query)).mappings()]
     engine.dispose()
-    return found
+    return records
 
 
 def test_a_run_comes_back_as_it_began(store: Store) -> None:
@@ -51,9 +51,11 @@ def test_a_run_comes_back_as_it_began(store: Store) -> None:
 
 
 def test_each_run_keeps_the_texts_of_its_own_files(store: Store) -> None:
-    kept = [{}, {"hosts.yaml": "old\r\n"}, {"hosts.yaml": "new\n", "engine fetch": ""}]
-    runs = [store.begin_run(replace(RUN, files=files), planned(case()), METRICS) for files in kept]
-    assert [store.run(run).new.files for run in runs] == kept
+    file_sets = [{}, {"hosts.yaml": "old\r\n"}, {"hosts.yaml": "new\n", "engine fetch": ""}]
+    runs = [
+        store.begin_run(replace(RUN, files=files), planned(case()), METRICS) for files in file_sets
+    ]
+    assert [store.run(run).new.files for run in runs] == file_sets
 
 
 def test_what_is_added_together_is_stored_when_that_ends(store: Store, where: str) -> None:
@@ -80,33 +82,36 @@ def test_what_is_added_together_with_a_mistake_is_not_stored(store: Store, where
 
 
 def test_values_come_back_by_case_and_replication(store: Store) -> None:
-    one, two = case(1460), case(64)
-    run = store.begin_run(RUN, planned(one, two), METRICS)
+    large, small = case(1460), case(64)
+    run = store.begin_run(RUN, planned(large, small), METRICS)
     for number, value in ((2, 2.5e8), (1, 1.5e8), (3, 3.5e8)):
-        store.add(run, "stream", one.key, measured(number, value), LAUNCH)
-    store.add(run, "stream", two.key, measured(1, 0.1), LAUNCH)
-    found = {(each.case.key, each.metric): each for each in store.series([run])}
-    assert found[one.key, "throughput"].values.tolist() == [1.5e8, 2.5e8, 3.5e8]
-    assert found[two.key, "throughput"].values.tolist() == [0.1]
-    series = found[one.key, "loss_rate"]
+        store.add(run, "stream", large.key, measured(number, value), LAUNCH)
+    store.add(run, "stream", small.key, measured(1, 0.1), LAUNCH)
+    series_of = {
+        (metric_series.case.key, metric_series.metric): metric_series
+        for metric_series in store.series([run])
+    }
+    assert series_of[large.key, "throughput"].values.tolist() == [1.5e8, 2.5e8, 3.5e8]
+    assert series_of[small.key, "throughput"].values.tolist() == [0.1]
+    series = series_of[large.key, "loss_rate"]
     assert series.values.tolist() == [0.25, 0.25, 0.25]
     assert (series.unit, series.better, series.planned, series.failed) == ("1", "lower", 3, 0)
-    assert series.case == one
+    assert series.case == large
     assert (series.run, series.plan, series.test) == (run, "sharcnet-udp", "stream")
 
 
 def test_series_are_in_the_plans_order(store: Store) -> None:
     cases = [case(size) for size in (40960, 64, 1460)]
     run = store.begin_run(RUN, planned(*cases), METRICS)
-    for each in reversed(cases):
-        store.add(run, "stream", each.key, measured(1), LAUNCH)
+    for bench_case in reversed(cases):
+        store.add(run, "stream", bench_case.key, measured(1), LAUNCH)
     assert [s.case.key for s in store.series([run], ["throughput"])] == [c.key for c in cases]
 
 
 def test_only_the_metrics_asked_for_come(store: Store) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, measured(1), LAUNCH)
-    assert [each.metric for each in store.series([run], ["loss_rate"])] == ["loss_rate"]
+    assert [series.metric for series in store.series([run], ["loss_rate"])] == ["loss_rate"]
     assert store.series([run], ["rtt_p99"]) == []
 
 
@@ -114,8 +119,8 @@ def test_series_of_several_runs_come_run_by_run(store: Store) -> None:
     runs = [store.begin_run(RUN, planned(case()), METRICS) for _ in range(2)]
     for run in runs:
         store.add(run, "stream", case().key, measured(1, run), LAUNCH)
-    found = store.series([runs[1], runs[0], runs[1]], ["throughput"])
-    assert [(each.run, each.values.tolist()) for each in found] == [
+    all_series = store.series([runs[1], runs[0], runs[1]], ["throughput"])
+    assert [(series.run, series.values.tolist()) for series in all_series] == [
         (runs[1], [runs[1]]),
         (runs[0], [runs[0]]),
     ]
@@ -148,12 +153,12 @@ def test_suspect_replications_are_flagged_also_beside_gaps(store: Store) -> None
 
 
 def test_a_case_without_values_has_empty_series_of_its_tests_metrics(store: Store) -> None:
-    one, lost = case(1460), case(64)
-    run = store.begin_run(RUN, planned(one, lost), METRICS)
-    store.add(run, "stream", one.key, Outcome(1, MOMENT, {"throughput": 1e9}), LAUNCH)
+    good, lost = case(1460), case(64)
+    run = store.begin_run(RUN, planned(good, lost), METRICS)
+    store.add(run, "stream", good.key, Outcome(1, MOMENT, {"throughput": 1e9}), LAUNCH)
     store.add(run, "stream", lost.key, failed(1), LAUNCH)
-    found = [(s.case.key, s.metric, len(s.values), s.failed) for s in store.series([run])]
-    assert found == [(one.key, "throughput", 1, 0), (lost.key, "throughput", 0, 1)]
+    counts = [(s.case.key, s.metric, len(s.values), s.failed) for s in store.series([run])]
+    assert counts == [(good.key, "throughput", 1, 0), (lost.key, "throughput", 0, 1)]
 
 
 def test_a_test_without_values_has_empty_series_of_the_metrics_asked_for(store: Store) -> None:
@@ -165,19 +170,19 @@ def test_a_test_without_values_has_empty_series_of_the_metrics_asked_for(store: 
 
 
 def test_done_holds_outcomes_of_every_kind_but_warmups(store: Store) -> None:
-    one, two = case(1460), case(64)
-    run = store.begin_run(RUN, planned(one, two), METRICS)
-    store.add(run, "stream", one.key, warmup(), LAUNCH)
-    store.add(run, "stream", one.key, measured(1), LAUNCH)
-    store.add(run, "stream", one.key, suspect(2), LAUNCH)
-    store.add(run, "stream", one.key, failed(3), LAUNCH)
-    store.add(run, "stream", two.key, warmup(), LAUNCH)
-    assert store.replication_numbers(run) == {("stream", one.key): {1, 2, 3}}
+    large, small = case(1460), case(64)
+    run = store.begin_run(RUN, planned(large, small), METRICS)
+    store.add(run, "stream", large.key, warmup(), LAUNCH)
+    store.add(run, "stream", large.key, measured(1), LAUNCH)
+    store.add(run, "stream", large.key, suspect(2), LAUNCH)
+    store.add(run, "stream", large.key, failed(3), LAUNCH)
+    store.add(run, "stream", small.key, warmup(), LAUNCH)
+    assert store.replication_numbers(run) == {("stream", large.key): {1, 2, 3}}
 
 
 def test_a_case_of_two_tests_is_told_apart(store: Store) -> None:
-    both = planned(case(), test="first") + planned(case(), test="second")
-    run = store.begin_run(RUN, both, METRICS)
+    planned_cases = planned(case(), test="first") + planned(case(), test="second")
+    run = store.begin_run(RUN, planned_cases, METRICS)
     store.add(run, "second", case().key, measured(2), LAUNCH)
     assert store.replication_numbers(run) == {("second", case().key): {2}}
     assert {s.test: len(s.values) for s in store.series([run])} == {"second": 1}
@@ -252,8 +257,8 @@ def test_runs_are_summed_up_each_by_itself(store: Store) -> None:
     store.add(first, "stream", case(1).key, measured(1), LAUNCH)
     store.add(first, "stream", case(1).key, suspect(2), LAUNCH)
     store.add(first, "stream", case(2).key, failed(1), LAUNCH)
-    found = [(r.id, r.plan, r.cases, r.asked, r.measured, r.failed) for r in store.runs()]
-    assert found == [(first, "sharcnet-udp", 2, 8, 2, 1), (second, "other", 1, 3, 0, 0)]
+    summaries = [(r.id, r.plan, r.cases, r.asked, r.measured, r.failed) for r in store.runs()]
+    assert summaries == [(first, "sharcnet-udp", 2, 8, 2, 1), (second, "other", 1, 3, 0, 0)]
     assert store.runs([first]) + store.runs([second]) == store.runs([second, first]) == store.runs()
     assert store.runs([]) == []
 
@@ -287,7 +292,7 @@ def test_what_a_metric_is_travels_with_its_run(store: Store) -> None:
     # As an engine said it, which no longer is there or now says something else.
     counted = {"udp": {"laps": MetricInfo("", "higher", "count")}}
     shared = {"udp": {"laps": MetricInfo("", "higher", "share")}}
-    runs = [store.begin_run(RUN, planned(case()), each) for each in (counted, shared)]
+    runs = [store.begin_run(RUN, planned(case()), metrics) for metrics in (counted, shared)]
     for run in runs:
         store.add(run, "stream", case().key, Outcome(1, MOMENT, {"laps": 3.0}), LAUNCH)
     assert [series.kind for series in store.series(runs)] == ["count", "share"]
@@ -329,10 +334,10 @@ def test_odd_names_and_texts_survive(store: Store) -> None:
 def test_the_measurement_view_has_the_public_columns(store: Store, where: str) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, measured(1, 165_110_000.0), LAUNCH)
-    found = rows(where, "SELECT * FROM measurement WHERE metric = 'throughput'")
-    assert list(found[0]) == COLUMNS
-    assert json.loads(str(found[0].pop("parameters"))) == case().parameters
-    assert found == [
+    measurements = rows(where, "SELECT * FROM measurement WHERE metric = 'throughput'")
+    assert list(measurements[0]) == COLUMNS
+    assert json.loads(str(measurements[0].pop("parameters"))) == case().parameters
+    assert measurements == [
         {
             "run": run,
             "plan": "sharcnet-udp",
@@ -360,18 +365,22 @@ def test_a_failed_replication_stands_in_the_view_once_without_a_value(
     store.add(run, "stream", case().key, measured(1), LAUNCH)
     store.add(run, "stream", case().key, suspect(2), LAUNCH)
     store.add(run, "stream", case().key, failed(3), LAUNCH)
-    found = rows(
+    measurements = rows(
         where,
         "SELECT replication, status, metric, value, unit FROM measurement ORDER BY replication",
     )
-    assert [(row["replication"], row["status"]) for row in found] == [
+    assert [(row["replication"], row["status"]) for row in measurements] == [
         (1, "ok"),
         (1, "ok"),
         (2, "suspect"),
         (2, "suspect"),
         (3, "failed"),
     ]
-    assert (found[-1]["metric"], found[-1]["value"], found[-1]["unit"]) == (None, None, None)
+    assert (measurements[-1]["metric"], measurements[-1]["value"], measurements[-1]["unit"]) == (
+        None,
+        None,
+        None,
+    )
 
 
 def test_warmups_stand_in_a_view_of_their_own(store: Store, where: str) -> None:
@@ -384,9 +393,9 @@ def test_warmups_stand_in_a_view_of_their_own(store: Store, where: str) -> None:
         where, "SELECT avg(value) AS mean FROM measurement WHERE metric = 'throughput'"
     ) == [{"mean": 8.0}]
     assert rows(where, "SELECT count(*) AS n FROM measurement") == [{"n": 2}]
-    found = rows(where, "SELECT * FROM warmup ORDER BY replication, metric")
-    assert list(found[0]) == COLUMNS
-    assert [(row["replication"], row["metric"], row["value"]) for row in found] == [
+    warmups = rows(where, "SELECT * FROM warmup ORDER BY replication, metric")
+    assert list(warmups[0]) == COLUMNS
+    assert [(row["replication"], row["metric"], row["value"]) for row in warmups] == [
         (1, "loss_rate", 1.0),
         (1, "throughput", 1.0),
         (2, "loss_rate", 1.0),
@@ -402,14 +411,14 @@ def test_a_launch_is_stored_once_with_what_both_ends_were_granted(store: Store, 
     store.add(run, "stream", case().key, measured(1), LAUNCH)
     store.add(run, "stream", case().key, measured(2), LAUNCH)
     store.add(run, "stream", case().key, measured(3), Launch(MOMENT, LAUNCH.client))
-    found = rows(where, "SELECT client, server, warnings, started_at FROM launch ORDER BY id")
-    assert found[0] == {
+    launches = rows(where, "SELECT client, server, warnings, started_at FROM launch ORDER BY id")
+    assert launches[0] == {
         "client": '{"sockbuf":10240}',
         "server": '{"sockbuf":20480}',
         "warnings": '["receive buffer clamped"]',
         "started_at": "2025-11-21T02:00:00.250000Z",
     }
-    assert len(found) == 2
+    assert len(launches) == 2
     linked = rows(where, "SELECT number, launch_id FROM replication ORDER BY number")
     assert [row["launch_id"] for row in linked] == [1, 1, 2]
 
@@ -418,8 +427,8 @@ def test_a_large_plan_is_stored_whole(store: Store) -> None:
     cases = [case(size, count=count) for size in range(100) for count in range(100)]
     run = store.begin_run(RUN, planned(*cases), METRICS)
     store.begin_run(RUN, planned(*cases), METRICS)
-    assert [each.case for each in store.run(run).cases] == cases
-    assert [each.cases for each in store.runs()] == [10_000, 10_000]
+    assert [planned_case.case for planned_case in store.run(run).cases] == cases
+    assert [summary.cases for summary in store.runs()] == [10_000, 10_000]
 
 
 def test_an_import_is_all_or_nothing(store: Store) -> None:
@@ -430,6 +439,6 @@ def test_an_import_is_all_or_nothing(store: Store) -> None:
         store.import_run(imported, [PlannedCase("stream", case(), 2)], METRICS, [good, bad])
     assert store.runs() == []
     run = store.import_run(imported, [PlannedCase("stream", case(), 1)], METRICS, [good])
-    assert [(each.id, each.origin, each.state) for each in store.runs()] == [
+    assert [(summary.id, summary.origin, summary.state) for summary in store.runs()] == [
         (run, "imported", "complete")
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
-from tests.support.copy_samples import contents, fill, stored_links, told
+from tests.support.copy_samples import contents, fill, run_contents, stored_links
 
 from railgauge.base.errors import InputError
 from railgauge.store import Store
@@ -62,12 +62,12 @@ def test_younger_runs_and_those_of_baselines_keep_theirs(where: str) -> None:
     with Store.open(where) as store:
         spared, old, *_ = fill(store)
         assert excess(store, store.run(spared).started_at, baselines=True).runs == ()
-        whole = told(store, spared)
-        found = excess(store, LATER)
-        assert found.runs == (old,)
-        assert found.size < excess(store, LATER, baselines=True).size
-        thin(store, found.runs)
-        assert told(store, spared) == whole
+        whole = run_contents(store, spared)
+        surplus = excess(store, LATER)
+        assert surplus.runs == (old,)
+        assert surplus.size < excess(store, LATER, baselines=True).size
+        thin(store, surplus.runs)
+        assert run_contents(store, spared) == whole
         assert not store.logs(old)
 
 
@@ -110,18 +110,18 @@ def test_of_many_runs_those_go_that_are_old_and_in_no_baseline(where: str) -> No
         store.set_baseline("better", [runs[0], runs[2]], "")
         before = by_run(store)
         assert all(set(counts) == set(runs) for counts in before.values())
-        whole = {run: told(store, run) for run in runs}
+        whole = {run: run_contents(store, run) for run in runs}
         old = excess(store, "2023-01-01T00:00:00.000000Z")
-        gone = {runs[1], runs[4]}
-        assert set(old.runs) == gone
-        assert old.rows == {name: sum(before[name][run] for run in gone) for name in old.rows}
+        removed = {runs[1], runs[4]}
+        assert set(old.runs) == removed
+        assert old.rows == {name: sum(before[name][run] for run in removed) for name in old.rows}
         thin(store, old.runs)
         assert by_run(store) == {
-            name: Counter({run: count for run, count in counts.items() if run not in gone})
+            name: Counter({run: count for run, count in counts.items() if run not in removed})
             for name, counts in before.items()
         }
         for run in runs:
-            assert (told(store, run) == whole[run]) is (run not in gone)
+            assert (run_contents(store, run) == whole[run]) is (run not in removed)
         assert rows(store)["label_set"] == 2
         assert not store.checksums().changed
 
@@ -178,7 +178,7 @@ def test_a_file_is_written_anew_only_where_that_gives_much_back(tmp_path: Path) 
         assert 40_000 < free < 200_000
         with store.writing() as connection:
             connection.execute(update(Run).values(plan_text=""))
-        smaller, nothing = give_back(store)
+        smaller, free_after = give_back(store)
         assert smaller > 2_000_000
-        assert nothing == 0
+        assert free_after == 0
     assert path.stat().st_size < 1_000_000

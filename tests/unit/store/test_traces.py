@@ -32,9 +32,9 @@ COLUMNS = ["run", "plan", "test", "link", "case_key", "replication", "after_sequ
 def rows(where: str, query: str) -> list[tuple[object, ...]]:
     engine = create_engine(where if "://" in where else f"sqlite:///{where}")
     with engine.connect() as connection:
-        found = [tuple(row) for row in connection.execute(text(query))]
+        records = [tuple(row) for row in connection.execute(text(query))]
     engine.dispose()
-    return found
+    return records
 
 
 def test_a_trace_comes_back_as_it_was_recorded(store: Store) -> None:
@@ -44,11 +44,15 @@ def test_a_trace_comes_back_as_it_was_recorded(store: Store) -> None:
     assert (stored.run, stored.plan, stored.test) == (run, "sharcnet-udp", "stream")
     assert (stored.case, stored.replication) == (case(), 1)
     assert (stored.sent, stored.arrived, stored.recorded) == (10, 6, 6)
-    found, recorded = store.trace(stored), decode(lossy(1).trace)
-    assert found.sequence.tolist() == recorded.sequence.tolist() == [1, 2, 3, 6, 7, 8]
-    assert found.received.tolist() == recorded.received.tolist()
-    assert found.sent_at.tolist() == recorded.sent_at.tolist()
-    assert (found.first_received, found.first_sent, found.clock) == (5, 7, "monotonic")
+    loaded_trace, recorded = store.trace(stored), decode(lossy(1).trace)
+    assert loaded_trace.sequence.tolist() == recorded.sequence.tolist() == [1, 2, 3, 6, 7, 8]
+    assert loaded_trace.received.tolist() == recorded.received.tolist()
+    assert loaded_trace.sent_at.tolist() == recorded.sent_at.tolist()
+    assert (loaded_trace.first_received, loaded_trace.first_sent, loaded_trace.clock) == (
+        5,
+        7,
+        "monotonic",
+    )
 
 
 def test_each_trace_is_found_among_those_of_other_runs_tests_cases_and_replications(
@@ -58,19 +62,25 @@ def test_each_trace_is_found_among_those_of_other_runs_tests_cases_and_replicati
     runs = [store.begin_run(RUN, cases, METRICS) for _ in range(2)]
     expected = []
     for run in runs:
-        for each in cases:
+        for planned_case in cases:
             for number in (1, 2):
                 sent = 100 + len(expected)
                 outcome = replace(measured(number), trace=trace(range(sent), sent))
-                store.add(run, each.test, each.case.key, outcome, LAUNCH)
-                expected.append((run, each.test, each.case, number, sent))
-    found = [
-        (each.run, each.test, each.case, each.replication, len(store.trace(each).sequence))
-        for each in store.traces(runs)
+                store.add(run, planned_case.test, planned_case.case.key, outcome, LAUNCH)
+                expected.append((run, planned_case.test, planned_case.case, number, sent))
+    actual = [
+        (
+            stored_trace.run,
+            stored_trace.test,
+            stored_trace.case,
+            stored_trace.replication,
+            len(store.trace(stored_trace).sequence),
+        )
+        for stored_trace in store.traces(runs)
     ]
-    assert found == expected
+    assert actual == expected
     second = store.traces([runs[1], runs[1]], replication=2)
-    assert [each.sent for each in second] == [sent for *_, sent in expected[7::2]]
+    assert [stored_trace.sent for stored_trace in second] == [sent for *_, sent in expected[7::2]]
 
 
 def test_loss_runs_stand_in_a_public_view(store: Store, where: str) -> None:
@@ -102,8 +112,8 @@ def test_more_loss_runs_than_are_stored_at_once_are_all_stored_in_order(
     run = store.begin_run(RUN, planned(case()), METRICS)
     outcome = replace(measured(1), trace=trace(range(0, 90_002, 2), 90_001))
     store.add(run, "stream", case().key, outcome, LAUNCH)
-    found = rows(where, "SELECT place, after_sequence, lost FROM loss_run ORDER BY place")
-    assert found == [(place, 2 * place, 1) for place in range(45_000)]
+    loss_runs = rows(where, "SELECT place, after_sequence, lost FROM loss_run ORDER BY place")
+    assert loss_runs == [(place, 2 * place, 1) for place in range(45_000)]
 
 
 def test_counts_as_wide_as_64_bits_are_kept(store: Store, where: str) -> None:
@@ -134,7 +144,7 @@ def test_a_trace_whose_replication_is_refused_is_not_stored(store: Store, where:
 def test_an_imported_replication_keeps_its_trace(store: Store) -> None:
     outcomes = [("stream", case().key, lossy(1)), ("stream", case().key, measured(2))]
     run = store.import_run(replace(RUN, origin="imported"), planned(case()), METRICS, outcomes)
-    assert [store.trace(each).sent for each in store.traces([run])] == [10]
+    assert [store.trace(stored_trace).sent for stored_trace in store.traces([run])] == [10]
 
 
 def test_traces_of_a_run_that_is_not_there_are_the_users_mistake(store: Store) -> None:
@@ -180,10 +190,10 @@ def test_a_series_is_stored_and_copied_beside_traces(store: Store, tmp_path: Pat
     assert store.traces([run]) == []
     with Store.open(str(tmp_path / "copy.db")) as other:
         copy(store, other)
-        for each in (store, other):
-            (stored,) = each.interval_series([run], replication=1)
+        for database in (store, other):
+            (stored,) = database.interval_series([run], replication=1)
             assert (stored.sent, stored.arrived, stored.recorded) == (35_000, 35_000, 4)
-            columns = each.intervals(stored).columns
+            columns = database.intervals(stored).columns
             assert columns["rtt"].readings.tolist() == [200_000, 900_000, 250_000, 250_000]
         assert store.interval_series([run], replication=2) == []
         with pytest.raises(InputError, match="no trace of replication 1"):
