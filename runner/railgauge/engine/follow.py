@@ -70,8 +70,9 @@ def events(
             )
         yield event
         if isinstance(event, Done):
-            for program in (client, server):
-                _await_end(program)
+            _await_end(client)
+            if server is not None and isinstance(server.process, KeptShell):
+                _await_end(server)
         if isinstance(event, Done | Failed):
             return
 
@@ -108,11 +109,13 @@ def _ended(program: RunningProgram) -> Exit | None:
     return None
 
 
-def _await_end(program: RunningProgram | None) -> None:
-    """Give a program that is done the time to end by itself, which keeps its shell."""
-    if program is not None and isinstance(program.process, KeptShell):
-        with contextlib.suppress(TimeoutError, EngineError, HostUnreachableError):
-            program.process.wait(_END)
+def _await_end(program: RunningProgram) -> None:
+    """Give a program that is done the time to end by itself.
+
+    That keeps its shell; and mpirun, whose input ended first, would not end before it is killed.
+    """
+    with contextlib.suppress(TimeoutError, EngineError, HostUnreachableError):
+        program.process.wait(_END)
 
 
 def _with_server_failure(event: Failed, server: RunningProgram) -> Failed:

@@ -23,7 +23,7 @@ _RUN_SECONDS = 2.5
 _PROGRAM_SECONDS = 0.025
 _SSH_SECONDS = 0.02
 # mpirun starts its ranks, and ends them.
-_JOB_SECONDS = 1.3
+_JOB_SECONDS = 0.4
 # rail-soak's --calibrate, before and after each replication, and starting it.
 _CALIBRATION_SECONDS = 1.0
 _SOAKER_SECONDS = 0.1

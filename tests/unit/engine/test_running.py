@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from railgauge.engine.events import Done
+from railgauge.engine.follow import RunningProgram, events
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.hosts.transport.local import LocalTransport
 
@@ -95,3 +98,23 @@ def test_ending_all_ends_shells_that_wait_for_a_program(local: LocalTransport) -
     assert Path(f"/proc/{number}").exists()
     programs.end_all()
     assert not Path(f"/proc/{number}").exists()
+
+
+def test_the_input_of_a_program_that_is_done_does_not_end_before_it(
+    local: LocalTransport, tmp_path: Path
+) -> None:
+    """As mpirun would not end then; on a machine that stalls for long its input does."""
+    script = """if True:
+        import select, sys
+        print('{"event":"done","replications":1}', flush=True)
+        (input_ended, *_) = select.select([sys.stdin], [], [], 0.2)
+        open(sys.argv[1], "w").write("after its input" if input_ended else "by itself")
+    """
+
+    def end() -> str:
+        process = local.start([sys.executable, "-c", script, str(tmp_path / "end")])
+        with RunningPrograms().hold(process):
+            assert list(events(RunningProgram("here", process), None, 60)) == [Done(1)]
+        return (tmp_path / "end").read_text()
+
+    assert any(end() == "by itself" for _ in range(3))
