@@ -137,7 +137,8 @@ def compare(
 ) -> Comparison:
     """Compare the second side's cases with the first's; `reading` has the runs of both.
 
-    Where nothing shows what runs differ by, it is taken to be `between_runs`, a share.
+    Where nothing shows what runs differ by, it is taken to be `between_runs`, a share; with 0 other
+    cases don't show it, either.
     """
     before, after = (_Side.of_runs(reading, side.runs) for side in (first, second))
     results = judge(_unjudged(before, after), between_runs)

@@ -34,7 +34,7 @@ def compare_suspects(reading: ReadRuns, first: Selection, run: int) -> Compariso
     """Compare the run that measured suspects again with the first side.
 
     What runs differ by is nothing here: both runs together are compared with all cases, and
-    it takes many to show that.
+    it takes many to show that. Suspects, chosen because they are slower, scatter by what they are.
     """
     return compare(reading, first, Selection(f"run {run}", (run,)), between_runs=0.0)
 

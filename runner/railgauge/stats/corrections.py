@@ -56,7 +56,7 @@ def correct(
 
     `smallest` (m,) is the change that matters, `between_runs` the standard deviation between runs
     (a share) where nothing shows it: what all of a group have in common is a change of its own only
-    beyond both.
+    beyond both. Where that is 0 pairs don't show by how they scatter what runs differ by, either.
     """
     owners = np.array([run.pair for run in runs], np.intp)
     factors = variance_factors([run.values for run in runs], owners, group)
@@ -124,13 +124,13 @@ def _scattered(
     tail_error, tail_degrees = np.zeros(m), np.full(m, _MANY)
     between, centre, assumed = np.zeros(m), np.zeros(m), np.zeros(m, bool)
     error, degrees = estimates.error.copy(), estimates.degrees.copy()
-    for number in range(int(group.max(initial=-1)) + 1):
+    for number in range(int(group.max(initial=-1)) + 1 if between_runs > 0 else 0):
         pairs = np.flatnonzero((group == number) & ~by_runs & estimates.relative)
         clear = pairs[estimates.log[pairs] & (error[pairs] > 0) & np.isfinite(error[pairs])]
         better = moderated(Variances(error[clear] ** 2, degrees[clear]))
         error[clear], degrees[clear] = np.sqrt(better.variance), better.degrees
         if len(clear) < LEAST_SCATTERED and not _stayed(estimates, pairs):
-            assumed[pairs] = between_runs > 0
+            assumed[pairs] = True
             continue
         shared = scatter(estimates.shift[clear], error[clear], degrees[clear])
         centre[pairs] = shared.centre

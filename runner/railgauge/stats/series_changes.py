@@ -61,7 +61,8 @@ def compare_all(
 
     `better` is "higher" or "lower" for each pair, `smallest` the least change that matters as a
     share (0.02). Of what is called faster or slower at most a share `level` is so by chance.
-    Where nothing shows what runs differ by, their standard deviation is taken to be `between_runs`.
+    Where nothing shows what runs differ by, their standard deviation is taken to be `between_runs`;
+    with 0 only the first side's runs, three or more, show what they differ by, and not other pairs.
     docs/compare.md has the rules. Values that aren't finite don't count. ValueError where `better`
     is something else.
     """

@@ -75,6 +75,20 @@ def test_what_is_slower_again_counts():
     assert [side.n for side in comparison.results[0].sides] == [40, 20]
 
 
+@pytest.mark.parametrize("slower", [10, 20])
+def test_many_cases_that_are_slower_by_as_many_different_shares_are_all_confirmed(slower: int):
+    levels = {case: 1e9 * (0.95 - 0.02 * case if case <= slower else 1) for case in range(1, 61)}
+    baseline, run, again = (
+        {case: noisy(level, seed=look + case) for case, level in of_look.items()}
+        for look, of_look in ((0, dict.fromkeys(levels, 1e9)), (100, levels), (200, levels))
+    )
+    comparison, unconfirmed = judged([baseline], run, again)
+    assert unconfirmed == ()
+    assert [case for case, change in changes(comparison).items() if change == "slower"] == [
+        *range(slower, 0, -1)
+    ]
+
+
 def test_what_passed_by_itself_is_told_and_does_not_count():
     run = {number: noisy(seed=number + 10) for number in STEADY}
     run[4] = noisy(0.95e9)
