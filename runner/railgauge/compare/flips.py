@@ -63,18 +63,28 @@ def _levels(
 
 
 def _named(result: Result, levels: TwoLevels) -> Result:
-    """Return the result with its levels: not judged if the second side is at one of them."""
-    now, judged = result.sides[1].median, result.judged
-    assert now is not None  # there are values
-    for word, level in (("lower", levels.low), ("higher", levels.high)):
-        if level.holds(now, result.smallest):
-            reason = f"two levels, now at the {word} one"
-            if judged.change == "not enough data":
-                reason = f"{reason}; {judged.reason}"
-            judged = judged._replace(change="not enough data", reason=reason)
-            return replace(result, levels=levels, judged=judged)
-    reason = f"{judged.reason}; two levels, now at neither"
-    return replace(result, levels=levels, judged=judged._replace(reason=reason))
+    """Return the result with its levels: not judged if the second side's runs are each at one.
+
+    What was measured once more may be at the other one, so that the median of both is at neither.
+    """
+    judged = result.judged
+    places = [
+        _place(float(np.median(values)), levels, result.smallest) for values in result.sides[1].runs
+    ]
+    if all(places):
+        reason = f"two levels, now at the {' and the '.join(dict.fromkeys(places))} one"
+        if judged.change == "not enough data":
+            reason = f"{reason}; {judged.reason}"
+        judged = judged._replace(change="not enough data", reason=reason)
+    else:
+        judged = judged._replace(reason=f"{judged.reason}; two levels, now at neither")
+    return replace(result, levels=levels, judged=judged)
+
+
+def _place(median: float, levels: TwoLevels, share: float) -> str:
+    """Return at which of the levels a run's median is, or off it by no more than `share`."""
+    named = (("lower", levels.low), ("higher", levels.high))
+    return next((word for word, level in named if level.holds(median, share)), "")
 
 
 def levels_text(levels: TwoLevels, unit: str) -> str:

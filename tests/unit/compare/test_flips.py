@@ -24,10 +24,11 @@ LEVELS = {"f": 1e9, "s": 0.92e9, "S": 0.8e9}
 def verdict_after(tmp_path):
     """Return the verdict on the last of nights of lane 1 against a few; nine more are steady.
 
-    Called again, it adds nights. Of a night "-" there is next to nothing.
+    What is measured `again` counts with that night. Called again, it adds nights. Of a night "-"
+    there is next to nothing.
     """
 
-    def judge(modes: str, baseline: tuple[int, ...]) -> Verdict:
+    def judge(modes: str, baseline: tuple[int, ...], again: str = "") -> Verdict:
         with Store.open(str(tmp_path / "railgauge.db")) as store:
             for night, mode in enumerate(modes):
                 if mode == "-":
@@ -36,8 +37,9 @@ def verdict_after(tmp_path):
                 lanes = {1: noisy(LEVELS[mode], seed=night)}
                 lanes |= {lane: noisy(seed=100 * night + lane) for lane in range(2, 11)}
                 last = add_run(store, lanes)
-            first, second = Selection("baseline", baseline), Selection("tonight", (last,))
-            return verdict_on(store, read(store, [*baseline, last]), first, second)
+            runs = [last, *(add_run(store, {1: noisy(LEVELS[mode], seed=99)}) for mode in again)]
+            first, second = Selection("baseline", baseline), Selection("tonight", tuple(runs))
+            return verdict_on(store, read(store, [*baseline, *runs]), first, second)
 
     return judge
 
@@ -65,6 +67,20 @@ def test_a_flip_to_a_level_that_the_case_had_by_itself_is_named_and_passes(verdi
     (levels,) = (entry["levels"] for entry in verdict_data(verdict)["results"] if entry["levels"])
     assert (levels["low"]["runs"], levels["high"]["runs"], levels["switches"]) == (3, 8, 6)
     assert levels["low"]["median"] == pytest.approx(0.92e9, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("again", "place"), [("s", "the lower one"), ("f", "the lower and the higher one")]
+)
+def test_each_run_of_a_night_is_at_a_level_though_the_median_of_all_is_at_neither(
+    verdict_after, again: str, place: str
+):
+    verdict = verdict_after("fffsfsffsffs", (1, 2, 3), again)
+    result = of_lane_one(verdict)
+    assert result.judged.change == "not enough data"
+    assert result.judged.reason.startswith(f"two levels, now at {place}")
+    assert verdict.passed
+    assert of_lane_one(verdict_after("s", (1, 2, 3), "S")).judged.reason.endswith("now at neither")
 
 
 def test_what_is_below_both_levels_is_slower_all_the_same(verdict_after):
