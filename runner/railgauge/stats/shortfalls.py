@@ -73,10 +73,11 @@ def find_shortfalls(
     `requested_links` (n, n): which were to be measured. All is compared by ratio; of two middle
     values the worse is the median. A host's level is what a tenth of its links may exceed, so
     neither a slow partner nor the way to another rack pulls it down. A link is compared with the
-    worse of its two hosts' medians over their other links, so what is usual between two racks is no
-    finding; if `best` (n, n) is each link's best replication, that one has to fall short as well.
-    The spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the
-    links are as they should be. ValueError for a negative value, or a 0 where lower is better.
+    worse of its two hosts' medians over their other links, of those that aren't 0, so what is usual
+    between two racks is no finding; if `best` (n, n) is each link's best replication, that one has
+    to fall short as well. The spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it
+    holds while half of the links are as they should be. ValueError for a negative value, or a 0
+    where lower is better.
     """
     measured = ~np.isnan(values)
     if np.any(values[measured] < 0) or (not higher_is_better and np.any(values[measured] == 0)):
@@ -170,7 +171,9 @@ def _short_links(
     rest = better.copy()
     rest[slow_senders] = np.nan
     rest[:, slow_receivers] = np.nan
-    expected = np.fmin(_without_each(rest, _median_place), _without_each(rest.T, _median_place).T)
+    usual = (_without_each(rest, _median_place), _without_each(rest.T, _median_place).T)
+    # Where most of a host's links carry nothing it says nothing of what is usual.
+    expected = np.fmin(*(np.where(medians == 0, np.nan, medians) for medians in usual))
     share = _share(rest, expected)
     senders, receivers = np.nonzero((share < least) & (_share(most, expected) < least))
     order = np.argsort(share[senders, receivers], kind="stable")
@@ -181,9 +184,12 @@ def _short_links(
 
 
 def _share(better: NDArray[np.float64], of: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how good `better` is, 1 for as good as `of`; both are negative where lower is."""
+    """Return how good `better` is, 1 for as good as `of`; both are negative where lower is.
+
+    Infinitely so where 0 is all that is expected; of nothing then, NaN.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        share: NDArray[np.float64] = np.where(of > 0, better / of, of / better)
+        share: NDArray[np.float64] = np.where(of >= 0, better / of, of / better)
     return share
 
 

@@ -189,6 +189,19 @@ def test_nothing_at_all_arriving_is_as_slow_as_can_be() -> None:
     assert links(result) == [(3, 4)]
 
 
+def test_what_is_up_to_speed_where_nothing_is_usual_is_not_slow() -> None:
+    values = cluster((6,))
+    values[0, 2:] = 0
+    result = matrix_shortfalls(values)
+    assert (result.hosts, links(result)) == ((), [(0, 2), (0, 3), (0, 4), (0, 5)])
+    assert min(link.expected for link in result.links) > 0.9 * FAST
+    # Nor is a host that alone reaches any other.
+    values[:] = 0
+    values[0, 1:] = FAST
+    np.fill_diagonal(values, np.nan)
+    assert matrix_shortfalls(values)[:2] == ((), ())
+
+
 def test_two_hosts_cannot_be_judged() -> None:
     values = cluster((2,))
     values[0, 1] = 1.0
