@@ -8,6 +8,9 @@ from typing import NamedTuple
 from railgauge.stats.interval import Interval
 from railgauge.stats.student import student_reach
 
+# By what share of it the quotient of a few sums may be off.
+_ROUNDING = 1e-12
+
 
 class SampleMean(NamedTuple):
     """An arithmetic mean of `n` values and their sample standard deviation (n - 1).
@@ -40,8 +43,13 @@ def mean_difference_interval(
         return None
     variance = math.fsum(side.error for side in spread_sides)
     parts = math.fsum(side.error**2 / (side.n - 1) for side in spread_sides)
-    # Of values that are all alike there is nothing to divide.
-    freedom = math.floor(variance**2 / parts) if parts else min(side.n for side in spread_sides) - 1
+    # Of values that are all alike there is nothing to divide. A whole number may come out rounded
+    # down, as n - 1 of a single spread.
+    freedom = (
+        math.floor(variance**2 / parts * (1 + _ROUNDING))
+        if parts
+        else min(side.n for side in spread_sides) - 1
+    )
     reach = student_reach(max(freedom, 1), level) * math.sqrt(variance)
     difference = mean.mean - reference.mean
     return Interval(difference - reach, difference + reach, level)

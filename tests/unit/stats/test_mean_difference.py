@@ -34,6 +34,19 @@ def test_against_an_exact_number_it_is_students() -> None:
     assert interval.high == pytest.approx(exact.high - 4.0)
 
 
+def test_whole_degrees_of_freedom_are_not_rounded_away() -> None:
+    # In binary numbers the quotient for n = 8 is a hair below 7, and of two such below 14.
+    published = SampleMean(100.0, 2.83, 8)
+    for reference, degrees, variance in (
+        (SampleMean(0.0, None, 1), 7, 2.83**2 / 8),
+        (published, 14, 2.83**2 / 4),
+    ):
+        interval = mean_difference_interval(reference, published)
+        assert interval is not None
+        half = stats.t.ppf(0.975, degrees) * variance**0.5
+        assert (interval.high - interval.low) / 2 == pytest.approx(half, rel=1e-9)
+
+
 def test_without_any_spread_there_is_none() -> None:
     assert mean_difference_interval(SampleMean(1, None, 5), SampleMean(2, None, 5)) is None
     assert mean_difference_interval(SampleMean(1, 0.5, 1), SampleMean(2, 0.5, 5)) is None
