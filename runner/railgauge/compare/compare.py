@@ -17,6 +17,7 @@ from railgauge.compare.reading import ReadRuns, has_direction, kind
 from railgauge.compare.renames import CaseName, Rename, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
+from railgauge.plan.catalogue.headlines import headlines, judged
 from railgauge.stats.between_runs import BETWEEN_RUNS
 from railgauge.stats.judgement import Change
 from railgauge.stats.series_changes import BETTER, Compared, Side, compare_all
@@ -221,6 +222,8 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
         for run in second.runs
         for name, share in second.reading.smallest.get(run, {}).items()
     }
+    # What its engine shows, but doesn't judge, is judged where somebody names it.
+    unasked = {*headlines()} - {*judged()} - {*second.reading.metrics}
     for name, before in first.cases.items():
         if name not in second.cases:
             continue
@@ -230,7 +233,7 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
             metric
             for side in sides
             for metric, same_metric in side.items()
-            if any(map(has_direction, same_metric))
+            if metric not in unasked and any(map(has_direction, same_metric))
         )
         if _never_measured(before, after, sides):
             yield _without_metric(before, after, sides)

@@ -75,6 +75,23 @@ def test_a_case_that_failed_lacks_what_it_gave_before_and_not_what_its_neighbour
     assert lost.judged.reason == "after, 3 replications failed and none was measured"
 
 
+def test_a_headline_metric_that_its_engine_does_not_judge_is_neither_slower_nor_lost(
+    database: Path,
+):
+    # MPI's overlap, which is left out on a busy machine.
+    metrics = {**METRICS, "overlap": MetricInfo("", "higher")}
+    for overlaps in ({"overlap": noisy(0.9)}, {"overlap": noisy(0.5)}, {}):
+        values = {1: {"throughput": noisy(), **overlaps}}
+        add(database, values, metrics=metrics)
+    for night in (2, 3):
+        run_verdict = verdict(database, (1,), (night,))
+        assert run_verdict.passed
+        assert [result.metric for result in run_verdict.comparison.results] == ["throughput"]
+    with Store.open(str(database)) as store:
+        named = verdict_between(store, "1", "2", plan="", metrics=["overlap"])
+    assert [result.metric for result in named.slower] == ["overlap"]
+
+
 @pytest.mark.parametrize("metric", ["throughput", "solve_time"])
 def test_failed_replications_count_in_a_run_of_which_all_failed(database: Path, metric: str):
     for seed in (1, 2):
