@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from typing import TypeVar
 
 from railgauge.base.arrays import NDArray, np
 
+_Number = TypeVar("_Number", float, "NDArray[np.float64]")
+
 # How many interquartile ranges beyond its quartiles a value is an outlier: Tukey's outer fences.
 OUTLIER_RANGES = 3.0
+# By what share of the quartiles a fence may be off, as both are rounded: less than half of it.
+_ROUNDING = 16 * sys.float_info.epsilon
 
 
 def outliers(values: NDArray[np.float64] | Sequence[float]) -> NDArray[np.bool_]:
     """Return (n,) in the order of `values` (n,): which are outliers.
 
     Those outside [q1 - 3 IQR, q3 + 3 IQR] (Tukey, Exploratory Data Analysis, 1977, 2D: "far out"),
-    with IQR = q3 - q1. It takes 5 values for one of them to be an outlier. Where half of them are
-    equal and the IQR is 0, all that differ are outliers.
+    with IQR = q3 - q1. It takes 5 values for one of them to be an outlier. Where both quartiles are
+    equal, all that differ from them are outliers.
     """
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
@@ -34,9 +40,12 @@ def quartiles(ordered: list[float]) -> tuple[float, float]:
     return _between(ordered, last), _between(ordered, 3 * last)
 
 
-def fences(lower: float, upper: float) -> tuple[float, float]:
-    """Return the least and the greatest value that is no outlier, from the quartiles."""
-    reach = OUTLIER_RANGES * (upper - lower)
+def fences(lower: _Number, upper: _Number) -> tuple[_Number, _Number]:
+    """Return the least and the greatest value that is no outlier, from the quartiles.
+
+    So is a value at a fence, however that is rounded: of three equal values and a fourth, this one.
+    """
+    reach = OUTLIER_RANGES * (upper - lower) + _ROUNDING * abs(lower) + _ROUNDING * abs(upper)
     return lower - reach, upper + reach
 
 

@@ -9,7 +9,7 @@ from railgauge.base.arrays import NDArray, np
 from railgauge.stats.dependence import stacked
 from railgauge.stats.interval import median_ranks
 from railgauge.stats.moments import LEAST, MOST
-from railgauge.stats.outliers import OUTLIER_RANGES
+from railgauge.stats.outliers import fences
 from railgauge.stats.summary import Summary, summarise
 from railgauge.stats.sums import row_sums
 
@@ -49,8 +49,7 @@ def _of_rows(values: _Rows) -> Iterator[Summary | None]:
     least, greatest = ordered[:, 0], ordered[:, -1]
     mean, stdev, deviation = _moments(ordered)
     lower, upper = _quarter(ordered, n - 1), _quarter(ordered, 3 * (n - 1))
-    reach = OUTLIER_RANGES * (upper - lower)
-    low, high = (lower - reach)[:, np.newaxis], (upper + reach)[:, np.newaxis]
+    low, high = (fence[:, np.newaxis] for fence in fences(lower, upper))
     outliers = (ordered < low).sum(axis=1) + (ordered > high).sum(axis=1)
     median = _median(ordered)
     cv = stdev / np.where(mean == 0, 1.0, np.abs(mean))
