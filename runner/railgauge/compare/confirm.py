@@ -105,4 +105,4 @@ def _not_slower(joint: Result, anew: Result) -> Result:
         reason += f"; of both runs together, {judged.reason}"
     elif not twice:
         reason += f"; of that run alone, {anew.judged.reason}"
-    return replace(joint, judged=judged._replace(change=change, reason=reason))
+    return replace(joint, judged=judged._replace(change=change, reason=reason, few_runs=False))

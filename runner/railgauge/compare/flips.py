@@ -75,7 +75,7 @@ def _named(result: Result, levels: TwoLevels) -> Result:
         reason = f"two levels, now at the {' and the '.join(dict.fromkeys(places))} one"
         if judged.change == "not enough data":
             reason = f"{reason}; {judged.reason}"
-        judged = judged._replace(change="not enough data", reason=reason)
+        judged = judged._replace(change="not enough data", reason=reason, few_runs=False)
     else:
         judged = judged._replace(reason=f"{judged.reason}; two levels, now at neither")
     return replace(result, levels=levels, judged=judged)

@@ -33,8 +33,8 @@ class Compared(NamedTuple):
     and runs have in common; `q` the same among all pairs: NaN where a pair has too few values to
     be judged. `effect` is how often a value of the second is better than one of the first, ties
     counted half (Vargha and Delaney's A): 0.5 where nothing changed. `n` counts the values of both
-    sides. `reason` says in words what the change rests on, `few_runs` whether it takes more runs
-    on the first side to decide.
+    sides. `reason` says in words what the change rests on, `few_runs` whether that is that it takes
+    more runs on the first side to decide.
     """
 
     change: Change

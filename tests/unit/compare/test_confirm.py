@@ -14,6 +14,7 @@ from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
+from railgauge.compare.verdict import few_runs_note
 from railgauge.store.records import PlannedCase, Series
 
 Values = Mapping[int, Sequence[float]]
@@ -115,6 +116,14 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
     assert only.judged.change == "same"
     assert only.judged.low >= 0.98
     assert only.judged.reason.endswith("; of both runs together, any change is smaller than 2 %")
+
+
+def test_what_was_not_slower_again_is_no_reason_to_name_more_runs():
+    # Its own is another one: the note on runs would have said that it looked slower.
+    run = {1: noisy(0.88e9), 2: noisy(seed=3)}
+    comparison, (only,) = judged([{1: noisy(), 2: noisy(seed=2)}], run, {1: noisy(1e9, seed=4)})
+    assert only.judged.change == "not enough data"
+    assert few_runs_note(comparison).startswith("1 of 2 results: not enough baseline runs: with")
 
 
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():
