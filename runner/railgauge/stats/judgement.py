@@ -26,9 +26,10 @@ class Judged(NamedTuple):
     everything, `q_within` not for what runs differ by; NaN where there are too few values. So many
     times (`factor`) fewer values count than there are, as they depend on each other. `tests`
     is how many pairs are judged. `smallest` is the share that matters, `step` the one that values
-    come in, `between` half the interval that runs differ by (`by_runs`: shown by the first side's,
-    `assumed`: by nothing) and `centre` what all have in common. `greater` is how often a value of
-    the second is greater, `mean` by which share the mean moved. `higher`: higher is better.
+    come in. As shifts, of logarithms if `log`: `between` is half the interval that runs differ by
+    (`by_runs`: shown by the first side's, `assumed`: by nothing), `centre` what all have in common.
+    `greater` is how often a value of the second is greater, `mean` by which share the mean moved.
+    `higher`: higher is better.
     """
 
     n: tuple[int, int]
@@ -43,6 +44,7 @@ class Judged(NamedTuple):
     smallest: float
     level: float
     higher: bool
+    log: bool
     relative: bool
     step: float
     between: float
@@ -69,15 +71,25 @@ class Judged(NamedTuple):
         """Whether the change is within what runs may differ by, which nothing shows."""
         if not self.assumed or math.isnan(self.q):
             return False
-        return abs(self.share) <= self.between or self.q_within <= self.level < self.q
+        return (
+            abs(self.share) <= self.as_share(self.between) or self.q_within <= self.level < self.q
+        )
 
     @property
     def most_between(self) -> float:
-        """The most that any of all pairs may differ by between runs, with 95 % confidence."""
+        """The most that any of all pairs may differ by between runs, with 95 % confidence.
+
+        As a share of the lesser: so it is one for falls and rises.
+        """
         for_one, for_all = (
             float(special.ndtri(1 - self.level / n / 2)) for n in (1, max(self.tests, 1))
         )
-        return self.between * for_all / for_one
+        most = self.between * for_all / for_one
+        return math.expm1(most) if self.log else most
+
+    def as_share(self, shift: float) -> float:
+        """Return a shift the way of the change as a share: a fall by less than a rise."""
+        return abs(math.expm1(math.copysign(shift, self.share))) if self.log else shift
 
 
 def judge(pair: Judged) -> tuple[Change, str]:
@@ -150,14 +162,16 @@ def _as_runs_differ(pair: Judged) -> str:
     if pair.by_runs:
         return (
             f"{percent_text(pair.share)}, but runs of the first side differ among themselves so "
-            f"that another may differ by {_percent(pair.between)} anyway"
+            f"that another may differ by {_percent(pair.as_share(pair.between))} anyway"
         )
     text = f"{percent_text(pair.share)}, but "
     if pair.centre:
-        text += f"most cases moved by {percent_text(pair.centre)}"
+        centre = math.expm1(pair.centre) if pair.log else pair.centre
+        text += f"most cases moved by {percent_text(centre)}"
         text += " and " if pair.between else ""
     if pair.between:
-        text += f"many cases differ by up to {_percent(pair.between)} between these two runs"
+        between = _percent(pair.as_share(pair.between))
+        text += f"many cases differ by up to {between} between these two runs"
     return f"{text}: a baseline of three runs or more would decide"
 
 
@@ -176,7 +190,7 @@ def _too_wide(pair: Judged, beyond: bool) -> str:
     if not math.isfinite(pair.error):
         return f"{_count(pair)} give no interval: take {replications_needed(1, 0.05)} of each"
     text = f"the change may be anything from {percentage(pair.low)} to {percent_text(pair.high)}"
-    between = 0.0 if pair.assumed else pair.between
+    between = 0.0 if pair.assumed else pair.as_share(pair.between)
     if max(between, pair.step) >= pair.smallest / 2 > 0:
         if pair.step > between:
             return f"{text}: values come in steps of {_percent(pair.step)}"

@@ -118,6 +118,7 @@ def _judged(
             smallest=smallest,
             level=level,
             higher=better == "higher",
+            log=bool(estimates.log[number]),
             relative=bool(estimates.relative[number]),
             step=float(estimates.step[number]),
             between=float(corrected.between[number]),

@@ -115,7 +115,7 @@ def test_too_few_baseline_runs_are_told_in_one_sentence_with_what_to_do(database
     add_run(database, {number: noisy(0.97e9, seed=2) for number in range(1, 6)})
     sentence = (
         "5 of 5 results: not enough baseline runs: with fewer than three, runs are taken to differ"
-        " by up to 9.1 %; name three good runs: railgauge baseline set good 1 RUN RUN --replace"
+        " by up to 9.5 %; name three good runs: railgauge baseline set good 1 RUN RUN --replace"
     )
     text = compare_output(database, "good", "2")
     assert text.splitlines()[:2] == [
