@@ -14,13 +14,13 @@ from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.compare.facts import FactChange, HostChanges
-from railgauge.compare.verdict import few_runs_note, rename_notes
+from railgauge.compare.verdict import Verdict, few_runs_note, rename_notes
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.verdict_json import case_data, renamed_data, result_data
 from railgauge.report.verdicts.verdict_text import case_lines, result_lines
-from railgauge.report.verdicts.verdict_words import compared_names, tally
+from railgauge.report.verdicts.verdict_words import compared_names, sentence, tally
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
 
@@ -58,6 +58,8 @@ def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
     if differences.compared.results:
         yield from result_lines(differences.compared.results, names)
         yield ""
+        for result in Verdict(differences.compared).flipping:
+            yield f"two levels: {names.with_test(result)}: {sentence(result)}"
         yield tally(differences.compared)
         if note := few_runs_note(differences.compared):
             yield note

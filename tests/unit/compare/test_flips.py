@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from click.testing import CliRunner
 from tests.support.verdict_samples import add_run, noisy
 
+from railgauge.cli.diffing import diff
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Verdict, verdict_on
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.pages.run_difference import difference
 from railgauge.report.verdicts.markdown import markdown
 from railgauge.report.verdicts.verdict_json import verdict_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
@@ -81,6 +84,17 @@ def test_each_run_of_a_night_is_at_a_level_though_the_median_of_all_is_at_neithe
     assert result.judged.reason.startswith(f"two levels, now at {place}")
     assert verdict.passed
     assert of_lane_one(verdict_after("s", (1, 2, 3), "S")).judged.reason.endswith("now at neither")
+
+
+def test_a_difference_of_two_runs_is_judged_as_by_compare(verdict_after, tmp_path):
+    compared = of_lane_one(verdict_after("fffSfSffSffS", (1,)))
+    path = str(tmp_path / "railgauge.db")
+    with Store.open(path) as store:
+        differences = difference(store, 1, 12).compared
+    (result,) = (result for result in differences.results if result.name == compared.name)
+    assert result.judged == compared.judged
+    assert result.judged.reason == "two levels, now at the lower one"
+    assert "\ntwo levels: stream: " in CliRunner().invoke(diff, ["1", "12", "--db", path]).output
 
 
 def test_what_is_below_both_levels_is_slower_all_the_same(verdict_after):
