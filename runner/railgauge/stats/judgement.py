@@ -159,10 +159,14 @@ def _missing(pair: Judged) -> str:
 def _as_runs_differ(pair: Judged) -> str:
     if not pair.relative:
         return f"{_more(pair)} than before, but runs of the first side differ among themselves, too"
+    between = pair.as_share(pair.between)
+    # What a case alone differs by in 1 of 20 runs, some of many exceed in each.
+    is_one_of_many = pair.tests > 1 and abs(pair.share) > between
+    more = f", one of {pair.tests:,} cases by more" if is_one_of_many else ""
     if pair.by_runs:
         return (
             f"{percent_text(pair.share)}, but runs of the first side differ among themselves so "
-            f"that another may differ by {_percent(pair.as_share(pair.between))} anyway"
+            f"that another may differ by {_percent(between)} anyway{more}"
         )
     text = f"{percent_text(pair.share)}, but "
     if pair.centre:
@@ -170,8 +174,8 @@ def _as_runs_differ(pair: Judged) -> str:
         text += f"most cases moved by {percent_text(centre)}"
         text += " and " if pair.between else ""
     if pair.between:
-        between = _percent(pair.as_share(pair.between))
-        text += f"many cases differ by up to {between} between these two runs"
+        more = "" if pair.centre else more
+        text += f"many cases differ by up to {_percent(between)} between these two runs{more}"
     return f"{text}: a baseline of three runs or more would decide"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -265,6 +266,14 @@ def test_what_runs_differ_by_is_a_share_the_way_of_the_change(factor: float, bet
     comparison = compare_pair(first, [second])
     assert comparison.change == "not enough data"
     assert comparison.reason.endswith(f"so that another may differ by {between} anyway")
+
+
+def test_what_is_beyond_what_one_case_may_differ_by_may_be_one_of_many_all_the_same():
+    comparisons = compared(drifting_much(np.random.default_rng(6), (4, 50, 10)))
+    pattern = re.compile(r"([-+][.\d]+) %, but .* may differ by ([.\d]+) % anyway(.*)")
+    reasons = [match for entry in comparisons if (match := pattern.fullmatch(entry.reason))]
+    assert {match[3] for match in reasons} == {"", ", one of 50 cases by more"}
+    assert all(bool(match[3]) == (abs(float(match[1])) > float(match[2])) for match in reasons)
 
 
 def test_two_runs_that_differ_in_every_case_tell_of_no_case():
