@@ -1,6 +1,7 @@
 #include "matrix_pair.h"
 
 #include "collective_load.h"
+#include "flow.h"
 
 #include "../lib/histogram.h"
 #include "../lib/memory.h"
@@ -186,25 +187,28 @@ double pair_receive(int partner, char problem[MESSAGE_LIMIT])
 {
     MPI_Status status;
     MPI_Request start;
-    uint64_t received = 0;
+    struct arrivals arrivals = {0};
     int slot = 0;
+    uint64_t before = now_ns();
     MPI_Irecv(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD, &start);
-    for (int i = 0; i < endpoint.window; i++)
-        receive_into(i, partner);
     /* Messages come in the order of the receives: an empty one that starts the clock, the data, and
      * the ends. A first message with data would not do: those behind it arrive in part before it. */
-    MPI_Wait(&start, MPI_STATUS_IGNORE);
-    uint64_t began = now_ns();
+    for (int i = 0; i < endpoint.window; i++) {
+        receive_into(i, partner);
+        look_for_start(&start, before, &arrivals);
+        before = now_ns();
+    }
+    await_start(&start, &arrivals);
     for (;;) {
         MPI_Wait(&endpoint.requests[slot], &status);
         if (status.MPI_TAG == END)
             break;
-        received++;
+        arrivals.messages++;
         receive_into(slot, partner);
         slot = slot + 1 < endpoint.window ? slot + 1 : 0;
     }
-    uint64_t took = now_ns() - began;
+    uint64_t took = now_ns() - arrivals.began;
     MPI_Waitall(endpoint.window, endpoint.requests, MPI_STATUSES_IGNORE);
-    look_at(partner, received, problem);
-    return (double)received * 8.0 * endpoint.size / ns_seconds(took);
+    look_at(partner, arrivals.messages, problem);
+    return (double)arrivals.messages * 8.0 * endpoint.size / ns_seconds(took);
 }

@@ -70,6 +70,18 @@ def test_streams_through_tcp_arrive_whole(matrix: Callable[..., Outcome]) -> Non
     _numbers(matrix(3, "--btl=self,tcp", "--size=100KiB"), 1, 3)
 
 
+def test_a_stream_is_timed_from_its_beginning_though_all_of_it_was_there_before(
+    engines: Engines, require: Callable[[object, str], None], tmp_path: Path
+) -> None:
+    """The library takes it in while its receives are posted; no memory is faster than that."""
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    late = ranks.build_library(Path(__file__).with_name("late_receiver.c"), tmp_path)
+    options = ("--btl=self,sm", "--size=16MiB", "--window=4", "--pair-time=1ms")
+    outcome = ranks.run(engines, 2, "matrix", *options, preload=late)
+    lines = _numbers(outcome, 1, 2)["throughput"]
+    assert max(number for line in lines for number in line if number is not None) < 1e12
+
+
 def test_by_hand_it_is_a_table_with_the_slowest_row_and_column(
     engines: Engines, require: Callable[[object, str], None]
 ) -> None:
