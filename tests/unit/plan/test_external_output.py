@@ -78,6 +78,7 @@ def test_what_is_no_json_is_an_error(text: str) -> None:
         (r"(?m)^\d+\s+([\d.]+)$", "first", 0.5),
         (r"(?m)^\d+\s+([\d.]+)$", "last", 0.75),
         (r"(?m)^\d+\s+([\d.]+)$", "sum", 1.25),
+        (r"(?m)^\d+\s+([\d.]+)$", "product", 0.375),
         (r"Median: ([\d.]+)", "first", None),
     ],
 )

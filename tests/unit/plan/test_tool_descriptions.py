@@ -179,6 +179,15 @@ def test_figures_of_other_settings_than_asked_for_are_refused(
         CATALOGUE.engines[engine].check_confirmed(took, "")
 
 
+def test_an_access_of_pmbw_is_a_threads_own() -> None:
+    """Its rate is the time over the accesses of all threads."""
+    engine = CATALOGUE.engines["pmbw"]
+    single = (TOOLS / "pmbw-0.6.2.txt").read_text()
+    text = single + single.replace("nthreads=1\t", "nthreads=4\t")
+    access_time = engine.read_metrics(REPORTED, text)["access_time"]
+    assert access_time == pytest.approx(4 * 5.90558 / 67108864)
+
+
 def test_hpl_fails_where_its_residual_does() -> None:
     engine = CATALOGUE.engines["hpl"]
     text = (TOOLS / "hpl-2.3.txt").read_text()

@@ -17,7 +17,7 @@ from railgauge.base.errors import EngineError
 if TYPE_CHECKING:
     import regex
 
-Match = Literal["first", "last", "sum", "mean", "max", "min"]
+Match = Literal["first", "last", "sum", "product", "mean", "max", "min"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STEP = re.compile(r"(?:[^.\\]|\\.)+")
@@ -30,6 +30,7 @@ _CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "first": lambda values: values[0],
     "last": lambda values: values[-1],
     "sum": math.fsum,
+    "product": math.prod,
     "mean": lambda values: math.fsum(values) / len(values),
     "max": max,
     "min": min,
