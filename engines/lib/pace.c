@@ -1,18 +1,28 @@
 #include "pace.h"
 
+#include <stdbool.h>
 #include <sys/prctl.h>
 
 #define SPIN_NS 60000 /* waking up takes the kernel less than this, mostly */
 
+/* Or the kernel wakes this thread up to 50 us late, to save itself wake-ups. */
+static void be_punctual(void)
+{
+    static _Thread_local bool is_punctual;
+    if (!is_punctual)
+        prctl(PR_SET_TIMERSLACK, 1);
+    is_punctual = true;
+}
+
 void pace_begin(struct pace *pace, double interval_ns)
 {
-    prctl(PR_SET_TIMERSLACK, 1);
     *pace = (struct pace){.interval = interval_ns, .begin = now_ns()};
 }
 
 uint64_t wait_spinning(uint64_t due, uint64_t *spun)
 {
     uint64_t now = now_ns();
+    be_punctual();
     while (due > now) {
         uint64_t left = due - now, before = now;
         if (left > 2 * SPIN_NS) {

@@ -10,7 +10,6 @@ struct pace {
     uint64_t spun; /* ns of CPU time, so far */
 };
 
-/* Also asks the kernel to wake this thread without slack. */
 void pace_begin(struct pace *pace, double interval_ns);
 
 /* Waits for the next send's moment and returns now. What was missed is caught up with at no more
@@ -24,7 +23,8 @@ uint64_t pace_to(struct pace *pace, double offset_ns, double last_ns, uint64_t s
  * nothing. */
 uint64_t pace_after(struct pace *pace, uint64_t stop);
 
-/* Sleeps, then spins, until that moment; returns now. Adds the CPU time spent spinning, in ns. */
+/* Sleeps, asking the kernel to wake this thread without slack, then spins, until that moment;
+ * returns now. Adds the CPU time spent spinning, in ns. */
 uint64_t wait_spinning(uint64_t due, uint64_t *spun);
 
 /* Likewise, where nobody asks what it cost. */

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launch,
                            const struct trial *trial, size_t thread)
@@ -22,8 +21,6 @@ uint64_t round_trips_begin(struct round_trips *trips, const struct launch *launc
     histogram_clear(&trips->times);
     trips->interval = seconds_ns(number_of(launch, "interval"));
     trips->count = share_of_count(launch, trial, thread);
-    if (trips->interval)
-        prctl(PR_SET_TIMERSLACK, 1);
     trips->begin = now_ns();
     trips->stop = trips->begin + seconds_ns(trial->duration);
     if (trial->count > 0 && trips->count == 0)

@@ -98,6 +98,11 @@ def test_a_clock_that_goes_wrong_is_told(
     assert metrics["start_error"] >= 2e-6
 
 
+def test_the_kernel_is_asked_for_a_punctual_beginning(probe: Callable[[str, str], str]) -> None:
+    """Without that it wakes ranks up to 50 us after the moment that their operation begins."""
+    assert probe("pace_probe", "") == "1\n"
+
+
 @pytest.mark.parametrize(("count", "operations"), [(1, 1), (13, 13)])
 def test_exactly_as_many_operations_are_timed_as_asked(
     collective: Callable[..., Outcome], count: int, operations: int
