@@ -80,7 +80,13 @@ def calibrate(
 
 def _self_test(only: Sequence[str]) -> int:
     names = {truth.check.name for truth in chosen_truths(only)}
-    return _judge_broken([b for b in BROKEN_INSTRUMENTS if b.check in names], broken_check)
+    instruments = [b for b in BROKEN_INSTRUMENTS if b.check in names]
+    if not instruments:
+        checks = ", ".join(dict.fromkeys(broken.check for broken in BROKEN_INSTRUMENTS))
+        raise InputError(
+            f"no instrument is broken for {', '.join(sorted(names))}: choose among {checks}"
+        )
+    return _judge_broken(instruments, broken_check)
 
 
 def _pair_self_test(chosen: ChosenLink, only: Sequence[str]) -> int:

@@ -28,6 +28,12 @@ def railgauge(*arguments: str, **environment: str) -> subprocess.CompletedProces
     )
 
 
+def test_a_self_test_that_breaks_nothing_is_no_success():
+    completed = railgauge("calibrate", "--self-test", "--only", "udp throughput at 1000")
+    assert completed.returncode == 2
+    assert "no instrument is broken for udp throughput at 1000 Mbit/s: choose" in completed.stderr
+
+
 def test_help_imports_none_of_the_heavy_libraries():
     heavy = ["sqlalchemy", "numpy", "pydantic", "yaml", "jinja2", "fabric", "paramiko", "rich"]
     script = (
