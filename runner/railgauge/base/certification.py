@@ -220,14 +220,15 @@ def _ended_with_code(
     standings: Collection[str],
 ) -> str:
     """Return what was certified of another railgauge's own code and isn't of this, "" if none."""
-    of_boot = [
+    of_code = [
         certificate
         for certificate in certificates
         if (certificate.engines_hash, certificate.boot_id) == (engines_hash, boot_id)
+        and any(check.engine in OF_OWN_CODE for check in certificate.checks)
     ]
-    if not boot_id or not of_boot:
+    if not boot_id or not of_code:
         return ""
-    last = max(of_boot, key=lambda certificate: certificate.made_at)
+    last = max(of_code, key=lambda certificate: certificate.made_at)
     ended = [name for name in last.certified() if name in OF_OWN_CODE and name not in standings]
     if not ended:
         return ""

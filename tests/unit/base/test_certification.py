@@ -133,6 +133,19 @@ def test_checks_of_python_code_end_with_another_railgauge_and_those_of_engines_d
     assert engine_standings([original, again], "e1", ["b1"], source="s2")["report"].whole
 
 
+@pytest.mark.parametrize("head", [{}, {"peer": "n2", "peer_boot_id": "b2"}])
+def test_what_ended_checks_of_python_code_is_said_though_others_were_made_since(
+    head: dict[str, str],
+) -> None:
+    digits = replace(LOSS, name="report medians", engine="report")
+    certificates = [certificate(10, digits, source_hash="s1")]
+    certificates.append(certificate(11, RATE, source_hash="s2", **head))
+    message = certification_text(certificates, "e1", FACTS, source="s2")
+    assert message.endswith(
+        "report certified on 2026-11-10, until railgauge itself changed (was 0.1.0)"
+    )
+
+
 def test_a_wrong_report_is_forgotten_with_the_railgauge_that_made_it() -> None:
     digits = replace(LOSS, name="report medians", engine="report")
     wrong = certificate(10, replace(digits, error=1.0), source_hash="s1")
