@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -93,10 +94,23 @@ def test_a_host_whose_shell_stops_midway_is_told() -> None:
 def test_missing_compiler_and_make_are_told_with_the_package() -> None:
     assert judged(compiler.CHECK, ["compiler gcc 12.2.0", "make GNU Make 4.3"]) == []
     no_compiler, no_make = judged(compiler.CHECK, [])
-    assert no_compiler.startswith("there is no C compiler named cc: install one (Debian: build-")
+    assert no_compiler.startswith("there is no C compiler (cc, gcc or clang): install one (Deb")
     assert no_make.startswith("there is no make: install GNU make (Debian: build-essential)")
     (other,) = judged(compiler.CHECK, ["compiler cc", "make bmake 20200710"])
     assert other.startswith("make is not GNU make but 'bmake 20200710'")
+
+
+@pytest.mark.parametrize("name", ["cc", "gcc", "clang"])
+def test_a_compiler_that_builds_the_engines_is_seen(tmp_path: Path, name: str) -> None:
+    for program in ("head", "make"):
+        (tmp_path / program).symlink_to(str(shutil.which(program)))
+    (tmp_path / name).write_text("#!/bin/sh\necho good 1.0\n")
+    (tmp_path / name).chmod(0o755)
+    script = ["/bin/sh", "-c", compiler.CHECK.script]
+    completed = subprocess.run(script, capture_output=True, text=True, env={"PATH": str(tmp_path)})
+    lines = completed.stdout.splitlines()
+    assert compiler.CHECK.read(lines)["compiler"] == "good 1.0"
+    assert judged(compiler.CHECK, lines) == []
 
 
 def test_another_system_than_linux_is_told() -> None:
