@@ -1,5 +1,5 @@
 /* rail-reference: rates, loads and counters that `railgauge calibrate` holds the engines against. It
- * has no code in common with them, and their clock is CLOCK_MONOTONIC.
+ * has no code in common with them, but their clock, CLOCK_MONOTONIC_RAW.
  *   rail-reference counters INTERFACE              says `ready`, and once standard input has a line
  *                                                  or ends, what the kernel counted until then
  * Each of the other runs adds a line to FILE:
