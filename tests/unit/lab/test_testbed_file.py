@@ -115,6 +115,16 @@ def test_a_rate_is_shaped_with_what_a_frame_takes_on_the_wire(tmp_path: Path) ->
     )
 
 
+def test_a_switchs_queue_is_that_of_the_ports_with_rates_of_their_own(tmp_path: Path) -> None:
+    text = (
+        "hosts: [a, b]\nswitches:\n"
+        "  s: {hosts: [a, b], queue: 64KiB, ports: {b: {rate: 100Mbit/s}}}\n"
+    )
+    free, slow = _layout(tmp_path, text).cables
+    assert discipline(free) == ()
+    assert discipline(slow)[-2:] == ("limit", "65536")
+
+
 def test_netem_has_room_for_what_waits_and_for_what_is_under_way(tmp_path: Path) -> None:
     text = "hosts: [a, b]\nlinks: [{between: [a, b], rate: 1Gbit/s, delay: 12ms, queue: 1500000}]\n"
     (cable,) = _layout(tmp_path, text, netem=True).cables

@@ -87,7 +87,8 @@ def _queues(document: Document, testbed: Testbed) -> Iterator[Problem]:
         if link.queue is not None and link.rate is None:
             yield document.problem(("links", index, "queue"), message, key=True)
     for name, switch in testbed.switches.items():
-        if switch.queue is not None and switch.rate is None:
+        rates = [switch.rate, *(port.rate for port in switch.ports.values())]
+        if switch.queue is not None and not any(rates):
             yield document.problem(("switches", name, "queue"), message, key=True)
         for host, port in switch.ports.items():
             if port.queue is not None and (port.rate or switch.rate) is None:
