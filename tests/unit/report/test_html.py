@@ -232,3 +232,15 @@ def test_no_line_break_parts_a_date_of_the_heading() -> None:
         '<span class="date">2026-11-24</span></h1>' in page
     )
     assert ".date { white-space: nowrap; }" in page
+
+
+def test_pointing_at_a_number_shows_that_of_its_own_case_not_of_its_rows_first() -> None:
+    cases = {size: [1e6 * size, 3e6 * size] for size in (1, 2, 3)}
+    cells = [
+        {"metric": "throughput", "unit": "Mbit/s", "label": f"at {size}", "select": {"wait": size}}
+        for size in cases
+    ]
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": cells})
+    table = build(spec, [series(values, {"wait": size}) for size, values in cases.items()])
+    html = render_html(_page(), [ReportPart(table=table)])
+    assert [f"median {2 * size}.000" in html for size in cases] == [True] * 3

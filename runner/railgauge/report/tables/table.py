@@ -181,6 +181,23 @@ class Table:
     caption: str = ""
 
     @property
+    def one_metric(self) -> bool:
+        """Whether each row has three or more statistics of one metric of one case."""
+        measured = not any(
+            column.compared or column.relative_to or column.theoretical for column in self.columns
+        )
+        return (
+            measured
+            and not self.column_axes
+            and len(self.columns) > 2
+            and len({column.metric for column in self.columns}) == 1
+            and all(
+                len({(cell.run, cell.test, cell.case_key) for cell in row.cells}) == 1
+                for row in self.rows
+            )
+        )
+
+    @property
     def groups(self) -> list[list[Row]]:
         """The rows, those of a group together; of a single row axis all are one."""
         level = self.grouped if len(self.stub) > 1 else 0
