@@ -347,3 +347,12 @@ def test_an_empty_text_of_a_parameter_is_seen_in_its_row() -> None:
     ]
     table = build(_spec(rows=["server_cpu"], columns=[]), points, catalogue=load_catalogue())
     assert [row.labels[0].text for row in table.rows] == ["0", "(empty)"]
+
+
+def test_cells_of_one_label_are_all_counted() -> None:
+    cells = [
+        {"metric": "throughput", "label": "Rate", "select": {"datagram": size}} for size in (1, 2)
+    ]
+    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": cells})
+    table = build(spec, [series([1.0] * 6, {"datagram": 1}), series([1.0] * 2, {"datagram": 2})])
+    assert table.notes[0].startswith("Median of 2 to 6 replications per cell")

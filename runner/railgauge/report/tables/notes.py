@@ -302,7 +302,11 @@ def _beside(columns: Sequence[Column], methods: Sequence[Method]) -> str:
 
 def _counts(kinds: Sequence[Measured], *, apart: bool) -> tuple[str, int]:
     """Return how many replications a cell has, and the most; by kind if they are kept `apart`."""
-    counts = {kind.label: {summary.n for summary in kind.summaries} for kind in kinds if kind.cells}
+    counts: dict[str, set[int]] = {}
+    for kind in kinds:
+        if kind.cells:
+            # Kinds may share a label.
+            counts.setdefault(kind.label, set()).update(summary.n for summary in kind.summaries)
     all_counts = set().union(*counts.values())
     if not all_counts:
         return "", 0
