@@ -209,6 +209,24 @@ def test_a_footnote_of_what_these_runs_lack_is_left_out() -> None:
     assert _build(_spec(footnotes=notes), _points(("a", 1, 5))).footnotes == ()
 
 
+@pytest.mark.parametrize("cells", [[_RATE], [_RATE, _LOSS]])
+def test_what_is_said_of_an_optional_cell_that_is_not_there_is_left_out(
+    cells: list[dict[str, object]],
+) -> None:
+    linpack = {**_RATE, "label": "Linpack", "select": {"engine": "hpl"}, "optional": True}
+    where = {"link": "a", "datagram": 1}
+    spec = _spec(
+        columns=["datagram"],
+        cells=[*cells, linpack],
+        footnotes=[{"where": where, "cell": "Linpack", "text": "of HPL"}],
+        sort={"by": "Linpack", "column": {"datagram": 1}},
+    )
+    table = _build(spec, _points(("b", 1, 9), ("a", 1, 5)))
+    assert _labels(table) == [["b"], ["a"]]
+    assert {cell.mark for row in table.rows for cell in row.cells} == {""}
+    assert table.footnotes == ()
+
+
 def test_a_label_of_several_rows_is_marked_once() -> None:
     points = _points(("a", 1, 5), ("b", 1, 3), ("a", 2, 2))
     notes = [{"where": {"datagram": 1}, "text": "small"}, {"where": {"link": "a"}, "text": "near"}]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.report.definition.cell_names import place_of
+from railgauge.report.definition.cell_names import name_of, place_of
 from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
 from railgauge.report.tables import notes, valueless
@@ -115,7 +115,7 @@ def _select(spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | No
     of_cells: list[frozenset[int]] = []
     measured: set[int] = set()
     engines: list[str] = []
-    cells = []
+    cells, absent = [], set()
     for cell in spec.cells:
         select = {**spec.select, **cell.select}
         of_select = engines_shown(select, series)
@@ -124,13 +124,16 @@ def _select(spec: TableSpec, series: Sequence[Series], catalogue: Catalogue | No
         indices = (i for i, entry in enumerate(series) if entry.metric in metrics)
         of_cell = frozenset(i for i in indices if selects(series[i]))
         if cell.optional and not of_cell:
+            absent.add(name_of(cell))
             continue
         cells.append(cell)
         of_cells.append(of_cell)
         if cell.metric:
             measured |= of_cell
         engines += of_select
-    spec = spec.model_copy(update={"cells": cells})
+    footnotes = [note for note in spec.footnotes if note.cell not in absent]
+    sort = spec.sort if spec.sort is None or spec.sort.by not in absent else None
+    spec = spec.model_copy(update={"cells": cells, "footnotes": footnotes, "sort": sort})
     spec = with_parameters(spec, [series[i] for i in sorted(measured)])
     names = [*spec.rows, *spec.columns, *spec.select, *spec.axes]
     axes = make_axes(names, spec.axes, engines, catalogue)
