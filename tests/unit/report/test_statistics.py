@@ -33,7 +33,7 @@ from railgauge.report.tables.table import Table
 from railgauge.stats.interval import median_interval
 from railgauge.stats.summary import summarise
 from railgauge.store import Store
-from railgauge.store.records import Series
+from railgauge.store.records import PublishedValue, Series
 
 _RULE = "ci95(median) <= 1% of throughput"
 _TEN = [float(10 + place) for place in (3, 0, 8, 5, 1, 9, 2, 7, 4, 6)]
@@ -391,3 +391,14 @@ def test_a_single_value_is_its_own_mean_of_any_kind() -> None:
         for mean in ("mean", "harmonic_mean", "arithmetic_mean"):
             assert value_of(summarise([value]), mean) == value
     assert value_of(summarise([0.0, 1.0]), "harmonic_mean") is None
+
+
+def test_json_has_of_a_published_mean_what_tables_have() -> None:
+    mean = replace(series([5e8]), published=PublishedValue(10, stdev=1e7))
+    (summary,) = statistics_of([mean])
+    table = _table([mean], {"metric": "throughput"})
+    (row,) = csv.DictReader(io.StringIO(render_csv(table), newline=""))
+    expected = {"n": 10, "arithmetic_mean": 5e8, "stdev": 1e7, "median": None, "maximum": None}
+    for name, value in expected.items():
+        assert summary[name] == value
+        assert row[name] == ("" if value is None else str(value))

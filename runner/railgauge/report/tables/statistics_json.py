@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from railgauge.report.definition.statistic import FIELDS, record
+from railgauge.report.definition.statistic import FIELDS, record, summary_of
 from railgauge.report.tables.marks import in_groups
 from railgauge.stats.oddities import oddities
 from railgauge.stats.summaries import summaries
@@ -27,7 +27,7 @@ def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
             "unit": entry.unit,
             "better": entry.better,
             "kind": entry.kind,
-            **dict(zip(FIELDS, record(summary, entry.average), strict=True)),
+            **dict(zip(FIELDS, record(summary_of(entry, summary), entry.average), strict=True)),
             "autocorrelation": odd.autocorrelation,
             "trend": odd.trend,
             "two_groups": odd.groups._asdict() if odd.groups and in_groups(entry) else None,
