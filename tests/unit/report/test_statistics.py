@@ -14,9 +14,10 @@ import pytest
 from tests.support.report_data import series
 
 from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
-from railgauge.report.definition.figure_model import FigureSpec, YSpec
+from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import value_of
 from railgauge.report.document.render import render_html, render_latex, render_text
+from railgauge.report.figures.kinds.cells import KIND as CELLS
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
 from railgauge.report.figures.kinds.valued import shown_statistic
@@ -402,3 +403,23 @@ def test_json_has_of_a_published_mean_what_tables_have() -> None:
     for name, value in expected.items():
         assert summary[name] == value
         assert row[name] == ("" if value is None else str(value))
+
+
+@pytest.mark.parametrize("statistic", ["median", "arithmetic_mean", "stdev", "interval_low"])
+def test_a_map_shows_of_each_case_what_its_csv_file_has(tmp_path: Path, statistic: str) -> None:
+    points = [
+        replace(series([5e8], {"datagram": 0}), published=PublishedValue(10, stdev=1e7)),
+        _adaptive(1, 20, "narrow"),
+    ]
+    y_axis = YSpec(axis="link", metric="throughput", statistic=statistic, unit="bit/s")
+    x_axis = XSpec(axis="datagram")
+    axes = make_axes(["datagram", "link", "client_host", "server_host"], {}, ["udp"], None)
+    # A map of pairs of hosts has a case a pair.
+    for kind, members in ((CELLS, points), (KIND, points[1:])):
+        figure = FigureSpec(name="f", title="F", kind="heatmap", x=x_axis, y=y_axis)
+        with Store.open(str(tmp_path / "r.db")) as store:
+            content = kind.draw(figure, store, [FigureLine("", members)], axes.__getitem__)
+        assert content.grid is not None
+        drawn = content.grid.cells[:, 2].tolist()
+        column = content.header.index(statistic)
+        assert drawn == [row[column] for row in content.records if row[column] is not None]

@@ -58,16 +58,17 @@ def make_matrix(part: str, series: Sequence[Series], statistic: str, axis: Axis)
             first = int(np.flatnonzero((places[:i] == (row, column)).all(axis=1))[0])
             raise _two_cases(part, series[first], entry)
         planned[row, column], places[i] = True, (row, column)
-        values[row, column] = _value(entry.values, statistic)
+        values[row, column] = _value(entry, statistic)
     return Matrix(tuple(hosts), values, planned, places)
 
 
-def _value(values: NDArray[np.float64], statistic: str) -> float:
+def _value(series: Series, statistic: str) -> float:
+    values = series.values
     if not len(values):
         return np.nan
     if len(values) == 1 and statistic == "median":
         return float(values[0])
-    value = value_of(summarise(values), statistic)
+    value = value_of(summarise(values, series.level), statistic)
     return np.nan if value is None else value
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.definition.statistic import value_of, words_of
+from railgauge.report.definition.statistic import summary_of, value_of, words_of
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.colouring import Colouring
@@ -102,7 +102,10 @@ def _placed(
     cases = {(rows[row], columns[column]): series for (column, row), series in placed.items()}
     values = np.full((len(y), len(x)), np.nan)
     for place, series in cases.items():
-        value = value_of(summarise(series.values), statistic) if len(series.values) else None
+        if not len(series.values):
+            continue
+        summary = summary_of(series, summarise(series.values, series.level))
+        value = value_of(summary, statistic)
         values[place] = np.nan if value is None else value
     return _Cells(x, y, values, cases)
 
