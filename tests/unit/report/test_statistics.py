@@ -423,3 +423,11 @@ def test_a_map_shows_of_each_case_what_its_csv_file_has(tmp_path: Path, statisti
         drawn = content.grid.cells[:, 2].tolist()
         column = content.header.index(statistic)
         assert drawn == [row[column] for row in content.records if row[column] is not None]
+
+
+def test_pointing_at_a_number_shows_no_less_of_it_than_the_table() -> None:
+    trips = series([1e-7 * trip for trip in range(130, 140)], metric="rtt_p50", unit="s")
+    table = _table([trips], {"metric": "rtt_p50", "beside": "interval"})
+    assert table.rows[0].cells[0].text == "0.00001345 [0.00001310, 0.00001380]"
+    expected = "n = 10: median 0.000013450, 95 % interval 0.000013100 to 0.000013800,"
+    assert tooltip(table.rows[0].cells[0], table.columns[0]).startswith(expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import lru_cache
 
 from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
@@ -14,6 +15,7 @@ from railgauge.stats.summary import Summary
 
 # Of values beside a number that has none of their digits.
 _DIGITS = 2
+_DECIMALS = re.compile(r"\.([0-9]+)")
 
 
 def tooltip(cell: Cell, column: Column) -> str:
@@ -22,47 +24,48 @@ def tooltip(cell: Cell, column: Column) -> str:
     Then the theoretical value, if the cell shows one or is compared with it, and the measured one
     that it is compared with.
     """
-    parts = [_measured(cell.summary, column)] if cell.summary is not None else []
+    # Its interval may leave a number more decimals than its column has.
+    shown = max(map(len, _DECIMALS.findall(cell.text)), default=0)
+    digits = max(column.digits, shown) + 1
+    parts = [_measured(cell.summary, column, digits)] if cell.summary is not None else []
     if cell.peak is not None:
         per_unit = scale(column.unit, column.metric_unit)
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
         divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
         parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
     if cell.reference is not None:
-        parts.append(_reference(cell.reference, column))
+        parts.append(_reference(cell.reference, column, digits))
     return "; ".join(parts)
 
 
-def _reference(reference: ReferenceValue, column: Column) -> str:
-    text = f"{column.against}: {_reference_number(reference, column)} (run {reference.run})"
+def _reference(reference: ReferenceValue, column: Column, digits: int) -> str:
+    text = f"{column.against}: {_reference_number(reference, column, digits)} (run {reference.run})"
     per_unit = scale(column.unit, column.base_unit)
     if reference.low is None or reference.high is None or per_unit is None:
         return text
-    low, high = (
-        format_number(end, per_unit, column.digits + 1) for end in (reference.low, reference.high)
-    )
+    low, high = (format_number(end, per_unit, digits) for end in (reference.low, reference.high))
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
     return f"{text}; {interval_meaning(column, reference.method)} {low} to {high} {unit}".rstrip()
 
 
-def _reference_number(reference: ReferenceValue, column: Column) -> str:
+def _reference_number(reference: ReferenceValue, column: Column, digits: int) -> str:
     if reference.value is None:
         return NOT_DEFINED
     if column.compared == "difference" and (per_unit := scale(column.unit, column.metric_unit)):
         unit = column.unit if column.unit not in ("", "1") else ""
-        return f"{format_number(reference.value, per_unit, column.digits + 1)} {unit}".rstrip()
+        return f"{format_number(reference.value, per_unit, digits)} {unit}".rstrip()
     return in_best_unit(reference.value, display_base(column.metric, column.metric_unit))
 
 
-def _measured(summary: Summary, column: Column) -> str:
-    form = _form(column, column.unit, column.digits)
+def _measured(summary: Summary, column: Column, digits: int) -> str:
+    form = _form(column, column.unit, digits)
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
         middle = summary.mean if math.isnan(summary.median) else summary.median
         unit = best_unit(display_base(column.metric, column.metric_unit), [middle])
-        form = _form(column, unit, _DIGITS)
+        form = _form(column, unit, _DIGITS + 1)
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form
     if math.isnan(summary.median):
@@ -113,4 +116,4 @@ def _form(column: Column, unit: str, digits: int) -> tuple[str, float, int, str]
         return None
     suffix = "" if unit in ("", "1") else f" ({unit})".replace("%", "%%")
     mean = resolved("mean", column.average)
-    return mean, float(per_unit), digits + 1, suffix
+    return mean, float(per_unit), digits, suffix
