@@ -110,3 +110,13 @@ def test_mistakes_are_told_before_anything_is_read(
     with pytest.raises(FileProblems) as caught:
         load_spec(tmp_path / "r.yaml", load_catalogue())
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("statistic", ["cv", "n", "outliers"])
+def test_what_is_in_no_unit_of_its_metric_has_no_theoretical_value(
+    tmp_path: Path, statistic: str
+) -> None:
+    text = _FIGURE.format(kind="lines", peak="memory")
+    (tmp_path / "r.yaml").write_text(text.replace("unit: MB/s", f"statistic: {statistic}"))
+    with pytest.raises(FileProblems, match=f"10:\\d+: the {statistic} has no theoretical value"):
+        load_spec(tmp_path / "r.yaml", load_catalogue())

@@ -11,6 +11,7 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
+from railgauge.report.definition.statistic import own_unit
 from railgauge.report.figures.kinds import KINDS, kind_of
 from railgauge.report.figures.kinds.errorbars import fits
 from railgauge.report.figures.kinds.kind import AxisRules, Kind
@@ -135,6 +136,9 @@ class FigureChecker(Checker):
             message = (
                 f"{self._of_kind} has no line of theoretical values: drop 'peak', or use lines"
             )
+            yield self._problem(place, message, key=True)
+        elif own_unit(y.statistic) is not None:
+            message = f"the {y.statistic} has no theoretical value beside it: drop 'peak'"
             yield self._problem(place, message, key=True)
         else:
             yield from self._comparable(place, y.peak, y.metric)
