@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from tests.support.latex_lab import alone, pages_of
+from tests.support.report_data import series
 
 from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
+from railgauge.report.pages.appendix.table_numbers import table_numbers
 from railgauge.report.pages.page import RunRecords
+from railgauge.report.tables.pivot import build
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, Peak, PlannedCase
 
@@ -314,3 +319,25 @@ def test_the_printed_appendix_tells_which_cases_ran_which_congestion_control(
     assert "Clock source of gw1 and gw2: acpi_pm; resolution: 279 ns" in text
     page = (out / "index.html").read_text(encoding="utf-8")
     assert "cubic with congestion system, reno with congestion reno" in page
+
+
+def test_values_are_counted_once_whether_tables_show_cases_or_their_replications() -> None:
+    whole = series([1.0] * 6 + [9.0], {"wait": 1}, total=7)
+    single = [
+        replace(
+            whole,
+            case=replace(whole.case, parameters={"wait": 1, "replication": number}),
+            values=whole.values[number - 1 : number],
+            suspect=whole.suspect[number - 1 : number],
+        )
+        for number in range(1, 8)
+    ]
+    cells = [{"metric": "throughput"}, {"metric": "throughput", "statistic": "minimum"}]
+    spec = {"name": "t", "title": "T", "cells": cells}
+    of_cases = build(TableSpec.model_validate({**spec, "rows": ["wait"]}), [whole])
+    by_replication = build(TableSpec.model_validate({**spec, "rows": ["replication"]}), single)
+    for tables, outliers in (
+        ([by_replication], "none are outliers"),
+        ([of_cases, by_replication], "1 is an outlier"),
+    ):
+        assert table_numbers(tables, []).paragraphs[1] == f"Of their 7 values {outliers}."

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL
 from railgauge.report.pages.appendix.reasons import plural
 from railgauge.report.pages.contents import Passage
+from railgauge.report.tables.axes import REPLICATION
+from railgauge.report.tables.logged import axes_of
 from railgauge.report.tables.table import Cell, Column, Table
+from railgauge.stats.summary import Summary
 from railgauge.store.records import StoredRun
 
 _SENTENCES: dict[str, str] = {
@@ -61,21 +65,40 @@ def _statistics(tables: Sequence[Table]) -> Iterator[str]:
 def _case_sentences(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Iterator[str]:
     if not tables:
         return
-    # Cells of several columns may show the same values.
-    values = {
-        (cell.run, cell.test, cell.case_key, column.metric): cell
-        for column, cell in _cells(tables)
-        if cell.summary
-    }
+    values = _values(tables)
     for run in runs:
-        cases = {(test, key) for number, test, key, _ in values if number == run.id}
+        cases = {(test, key) for number, test, key, *_ in values if number == run.id}
         case_count = plural(len(run.cases), "case")
         yield f"The tables show {len(cases)} of the {case_count} of run {run.id}."
-    outliers = sum(cell.summary.outliers for cell in values.values() if cell.summary)
-    count = sum(cell.summary.n for cell in values.values() if cell.summary)
+    shown = list(chain.from_iterable(values.values()))
+    outliers = sum(summary.outliers for summary in shown)
+    count = sum(summary.n for summary in shown)
     if count:
         outlier_words = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
         yield f"Of their {plural(count, 'value')} {outlier_words}."
+
+
+def _values(tables: Sequence[Table]) -> dict[tuple[object, ...], list[Summary]]:
+    """Return what the tables show, by run, test, case, metric and what stands in its braces.
+
+    Cells of several columns may show the same values, as may tables of cases and of their
+    replications.
+    """
+    values: dict[tuple[object, ...], dict[object, Summary]] = {}
+    for table in tables:
+        names = (*table.row_axes, *table.column_axes)
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if cell.summary is None:
+                    continue
+                axes = dict(zip(names, (*row.key, *column.key), strict=True))
+                braced = (axes.get(name) for name in axes_of(column.metric))
+                place = (cell.run, cell.test, cell.case_key, column.metric, *braced)
+                values.setdefault(place, {})[axes.get(REPLICATION)] = cell.summary
+    return {
+        place: [summaries[None]] if None in summaries else list(summaries.values())
+        for place, summaries in values.items()
+    }
 
 
 def _cells(tables: Sequence[Table]) -> Iterator[tuple[Column, Cell]]:
