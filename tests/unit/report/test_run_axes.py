@@ -37,6 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
             for stored_case, size in zip(cases, _SIZES, strict=True):
                 granted = 2 * min(size, _LIMIT)
                 side = {"rcvbuf": granted, "congestion": "cubic", "port": size}
+                side["nodelay"] = size > _LIMIT
                 warnings = ("server: rcvbuf: asked for 512000 bytes, the kernel granted less",)
                 launch = Launch(
                     MOMENT, {"clock_offset": 1e-6}, side, warnings if size > _LIMIT else ()
@@ -130,6 +131,17 @@ def test_a_value_is_selected_as_a_plan_writes_it(store: Store, tmp_path: Path) -
     rows = _cells(_report(store, tmp_path, f"rows: [run, sockbuf], {select}, {_CELLS}"))
     assert [row[:2] for row in rows[2:3]] == [["2", "500KiB"]]
     assert "100KiB" not in str(rows)
+
+
+def test_what_was_granted_or_not_is_selected_and_put_in_order_as_true_and_false(
+    store: Store, tmp_path: Path
+) -> None:
+    rows = f"rows: [server/nodelay], select: {{run: 1}}, {_CELLS}"
+    order = 'axes: {server/nodelay: {order: [true, false], labels: {"true": at once}}}'
+    cells = _cells(_report(store, tmp_path, f"{rows}, {order}"))
+    assert [row[0] for row in cells[2:4]] == ["at", "false"]
+    only = rows.replace("run: 1", "run: 1, server/nodelay: true")
+    assert "false" not in _report(store, tmp_path, only)
 
 
 def test_facts_of_both_ends_stand_together_where_they_differ(store: Store, tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ class Axis:
         """Return every stored value that one of `written` may stand for."""
         parsed: set[AxisValue] = {self.parse(value) for value in written}
         if self._info is None:
-            parsed |= {str(value) for value in written}
+            parsed |= {_as_written(value) for value in written}
         return frozenset(parsed)
 
     def label(self, written: str, text: str) -> None:
@@ -164,7 +164,10 @@ class Axis:
 
     def arrange(self, first: Sequence[Value], direction: str) -> None:
         """Put the values `first` first, in that order; the rest `direction` (empty: as usual)."""
-        self._order = {self.parse(value): place for place, value in enumerate(first)} or self._order
+        order = {
+            stored: place for place, value in enumerate(first) for stored in self.accepts([value])
+        }
+        self._order = order or self._order
         self.direction = direction or self.direction
 
     def text(self, value: AxisValue) -> str:
@@ -176,9 +179,9 @@ class Axis:
 
     def _text(self, value: AxisValue) -> str:
         label = self._labels.get(value)
-        if label is None:
+        if label is None and value is not None:
             # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.
-            label = self._labels.get(str(value))
+            label = self._labels.get(_as_written(value))
         if label is not None:
             return label
         if value is None:
@@ -227,6 +230,11 @@ def sorted_keys(keys: Iterable[Key], axes: Sequence[Axis]) -> list[Key]:
     return sorted(
         distinct, key=lambda key: [place[value] for place, value in zip(places, key, strict=True)]
     )
+
+
+def _as_written(value: Value) -> str:
+    """Return a value as YAML has it, which is how texts of settings and labels have it, too."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _capitalised(text: str) -> str:
