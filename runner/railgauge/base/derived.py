@@ -79,10 +79,15 @@ def _of_host(log: SystemLog, received: float) -> Iterator[tuple[str, float]]:
             yield "cpu_per_gigabyte", total_load * log.elapsed / (received / 1e9)
 
 
+def idle_kinds(*, soaked: bool) -> tuple[str, ...]:
+    """Return the kinds of a CPU's time that are not load, beside soakers or without."""
+    # Soakers are nice, and stand for what would have been idle.
+    return ("idle", "iowait", "nice") if soaked else ("idle", "iowait")
+
+
 def cpu_load(log: SystemLog) -> float | None:
     """Return the share of its CPUs' time that was busy, 0 to 1; None if no tick was counted."""
     ticks = {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
-    # Soakers are nice, and stand for what would have been idle.
-    idle = ticks["idle"] + ticks["iowait"] + (ticks["nice"] if log.soak else 0)
+    idle = sum(ticks[kind] for kind in idle_kinds(soaked=bool(log.soak)))
     total = sum(ticks.values())
     return 1 - idle / total if total else None

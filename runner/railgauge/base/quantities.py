@@ -16,11 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from railgauge.base.derived import CPU_KINDS
+from railgauge.base.derived import CPU_KINDS, idle_kinds
 from railgauge.base.systemlog import SystemLog
 
 PER_SECOND = "/s"
-_IDLE = ("idle", "iowait")
 _KERNEL = ("system", "irq", "softirq", "steal")
 _CPU = re.compile(r"cpu/([0-9]+|all)/", re.ASCII)
 _INTERFACE = re.compile(r"interface/([^/]+)/")
@@ -185,8 +184,7 @@ def _shares(log: SystemLog) -> Iterator[tuple[str, float]]:
         kinds = ("user", "system", "idle") if _is_hpcbench(log) else CPU_KINDS
         for kind in kinds:
             yield f"cpu/{cpu}/{kind}", ticks[kind] / total
-        # Soakers are nice, and stand for what would have been idle.
-        idle = sum(ticks[kind] for kind in (*_IDLE, *(("nice",) if log.soak else ())))
+        idle = sum(ticks[kind] for kind in idle_kinds(soaked=bool(log.soak)))
         yield f"cpu/{cpu}/load", 1 - idle / total
         yield f"cpu/{cpu}/kernel", sum(ticks[kind] for kind in _KERNEL) / total
 

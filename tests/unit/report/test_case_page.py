@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from tests.support.log_samples import system_log
 
-from railgauge.base.systemlog import PortLog, Suspicion, SystemLog, TimeSeries
+from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions, write_report
@@ -326,6 +326,15 @@ def test_too_few_samples_make_no_figure(store: Store, tmp_path: Path) -> None:
     files = _write(store, run, tmp_path / "out")
     assert "Over time" not in _pages(files)[0]
     assert not [name for name in files if name.endswith(".plot")]
+
+
+def test_soakers_are_no_load_of_a_timeline() -> None:
+    names = ("cpu/all/user", "cpu/all/nice", "cpu/all/idle")
+    values = np.array([[20, 70, 10], [40, 140, 20], [60, 210, 30]])
+    series = TimeSeries(np.array([1.0, 2.0, 3.0]), names, values)
+    log = replace(system_log(), series=series, soak=(SoakLoad(0, 0.2, 0.2, 0.0),))
+    (cpu,) = timelines([(log, False)])
+    assert cpu.quantities[0].sound[0][:, 1].tolist() == [20, 20, 20, 20]
 
 
 def test_timelines_are_what_was_counted_in_each_stretch_over_its_length() -> None:

@@ -73,6 +73,15 @@ def test_what_soakers_lost_stands_beside_the_kernels_ticks() -> None:
     assert table["all"]["by soak"] == "32.0"
 
 
+def test_soakers_keep_no_cpu_busy() -> None:
+    soak = (SoakLoad(0, 0.2, 0.2, 0.0),)
+    counts = {"cpu/0/user": 75, "cpu/0/system": 25, "cpu/0/nice": 390, "cpu/0/idle": 10}
+    sheet = cpu_sheet(_bare(counts, soak=soak))
+    assert _table(sheet)["0"]["busy"] == "20.0"
+    assert sheet is not None
+    assert sheet.rows[0].bar == (("user", 15.0), ("system", 5.0))
+
+
 def test_a_short_replication_says_how_coarse_its_shares_are() -> None:
     sheet = cpu_sheet(Counters(system_log(elapsed=0.5)))
     assert sheet is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
+from railgauge.base.derived import idle_kinds
 from railgauge.base.systemlog import SoakLoad, SystemLog
 from railgauge.report.pages.case.counter_families import Counters, by_number
 from railgauge.report.pages.case.sheet import Kind, Piece, Sheet, SheetRow, count, share
 
-_IDLE = ("idle", "iowait")
 _ALWAYS = ("user", "system", "softirq")
 _IF_ANY = ("nice", "irq", "steal", "iowait")
 # `guest` and `guest_nice` are within user and nice already (proc_stat(5)).
@@ -31,15 +31,15 @@ _EXTRA = (
 
 
 class _Ticks(NamedTuple):
-    """A CPU's time by kind, in ticks; not `whole` where some of it is missing."""
+    """A CPU's time by kind, in ticks, and what of it was busy.
+
+    Not `whole` where some of it is missing.
+    """
 
     kinds: Mapping[str, int]
     total: int
+    busy: int
     whole: bool
-
-    @property
-    def busy(self) -> int:
-        return self.total - sum(self.kinds.get(name, 0) for name in _IDLE)
 
 
 def soak_load(log: SystemLog) -> float | None:
@@ -76,7 +76,7 @@ def cpu_sheet(counters: Counters) -> Sheet | None:
         for family, counter, _ in extra:
             counts = members[family].get(name, {})
             cells.append("" if name == "all" else count(counts.get(counter, 0)))
-        rows.append(SheetRow(name, tuple(cells), _bar(cpu_ticks)))
+        rows.append(SheetRow(name, tuple(cells), _bar(cpu_ticks, soaked=bool(soak))))
     headings = ["CPU", "busy", *kinds]
     headings += ["by soak", "lost", "slowdown"] if soak else []
     headings += ["GHz"] if clocks else []
@@ -90,6 +90,7 @@ def cpu_sheet(counters: Counters) -> Sheet | None:
 def _ticks(counters: Counters) -> dict[str, _Ticks]:
     expected = counters.log.elapsed * counters.log.ticks_per_second
     by_cpu = counters.members("cpu")
+    idle = idle_kinds(soaked=bool(counters.log.soak))
     cpus = max(len(by_cpu) - ("all" in by_cpu), 1)
     ticks = {}
     for name, kinds in by_cpu.items():
@@ -97,7 +98,8 @@ def _ticks(counters: Counters) -> dict[str, _Ticks]:
         expected_ticks = expected * (cpus if name == "all" else 1)
         deviates = abs(total - expected_ticks) > _WHOLE * expected_ticks
         whole = total > 0 and not (deviates and expected_ticks >= _JUDGED_TICKS)
-        ticks[name] = _Ticks(kinds, total, whole)
+        busy = total - sum(kinds.get(kind, 0) for kind in idle)
+        ticks[name] = _Ticks(kinds, total, busy, whole)
     return ticks
 
 
@@ -140,11 +142,12 @@ def _mean(soak: tuple[SoakLoad, ...]) -> SoakLoad:
     )
 
 
-def _bar(cpu_ticks: _Ticks | None) -> tuple[Piece, ...]:
+def _bar(cpu_ticks: _Ticks | None, *, soaked: bool) -> tuple[Piece, ...]:
     if cpu_ticks is None or not cpu_ticks.whole:
         return ()
     kinds, total = cpu_ticks.kinds, cpu_ticks.total
-    parts = {**kinds, "user": kinds.get("user", 0) + kinds.get("nice", 0)}
+    nice = 0 if soaked else kinds.get("nice", 0)
+    parts = {**kinds, "user": kinds.get("user", 0) + nice}
     return tuple(
         Piece(kind, round(100 * parts[kind] / total, 1)) for kind in _PIECES if parts.get(kind)
     )
@@ -164,7 +167,8 @@ def _notes(counters: Counters, ticks: Mapping[str, _Ticks], omitted_count: int) 
     if log.soak:
         notes.append(
             "by soak: what a soaker on that CPU could not do, for the time it lost and for running"
-            " slower in its own; the other shares are the kernel's ticks."
+            " slower in its own; the other shares are the kernel's ticks, busy without nice, as"
+            " soakers are."
         )
     if omitted_count:
         notes.append(f"{omitted_count} CPUs that did nothing are not listed.")

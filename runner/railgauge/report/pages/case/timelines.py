@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.characters import visible
+from railgauge.base.derived import CPU_KINDS, idle_kinds
 from railgauge.base.systemlog import SystemLog, TimeSeries
 
 # Fewer samples than this show nothing that the totals don't.
@@ -69,7 +70,8 @@ def timelines(logs: Sequence[tuple[SystemLog, bool]]) -> list[Timeline]:
         if log.series is not None and len(log.series.times) >= _FEWEST
     ]
     figures = []
-    for name, title, y, top, quantities in _figures(_busiest(logs)):
+    soaked = any(log.soak for log, _ in logs)
+    for name, title, y, top, quantities in _figures(_busiest(logs), soaked=soaked):
         drawn = [_timeline_points(label, rates, sampled) for label, rates in quantities]
         if drawn := [points for points in drawn if points.sound or points.suspect]:
             figures.append(Timeline(name, title, y, tuple(drawn), top))
@@ -124,7 +126,7 @@ def _cpu(*kinds: str) -> Rates:
     """Return what computes the share of the CPUs' time that was of `kinds`, in %."""
 
     def rates(series: TimeSeries) -> NDArray[np.float64] | None:
-        all_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in _CPU_KINDS])
+        all_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in CPU_KINDS])
         kind_ticks = _stretch_counts(series, [f"cpu/all/{kind}" for kind in kinds])
         if all_ticks is None:
             return None
@@ -151,13 +153,12 @@ def _per_second(counter: str, factor: float = 1.0) -> Rates:
     return rates
 
 
-_BUSY = ("user", "nice", "system", "irq", "softirq", "steal")
-_CPU_KINDS = (*_BUSY, "idle", "iowait")
-
-
-def _figures(interface: str) -> Iterator[tuple[str, str, str, float | None, Quantities]]:
+def _figures(
+    interface: str, *, soaked: bool
+) -> Iterator[tuple[str, str, str, float | None, Quantities]]:
     """Yield each figure's name, title, y axis and its top, and quantities."""
-    busy = (("busy", _cpu(*_BUSY)), ("in interrupts", _cpu("irq", "softirq")))
+    busy_kinds = [kind for kind in CPU_KINDS if kind not in idle_kinds(soaked=soaked)]
+    busy = (("busy", _cpu(*busy_kinds)), ("in interrupts", _cpu("irq", "softirq")))
     yield "cpu", "CPU load", "share of all CPUs' time (%)", 100.0, busy
     traffic = (
         ("received", _per_second(f"interface/{interface}/rx_bytes", 8e-6)),
