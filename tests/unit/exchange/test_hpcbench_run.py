@@ -160,6 +160,12 @@ def test_a_log_is_read_with_its_output_only(store, catalogue):
     assert import_hpcbench(store, paths, catalogue=catalogue).files == 1
 
 
+def test_a_file_that_is_named_twice_is_imported_once(store, tmp_path, catalogue):
+    (tmp_path / "link").symlink_to(SAMPLES)
+    paths = [SAMPLES / "stream.txt", tmp_path / "link" / "stream.txt"]
+    assert import_hpcbench(store, paths, catalogue=catalogue).replications == 6
+
+
 def test_parameters_that_no_engine_has_are_refused(store, tmp_path, catalogue):
     path = tmp_path / "stream.txt"
     text = (SAMPLES / "stream.txt").read_text()

@@ -85,7 +85,8 @@ def import_hpcbench(
 
 
 def _read_all(paths: Sequence[Path]) -> list[_Test]:
-    outputs, problems = _outputs(dict.fromkeys(paths))
+    # Named twice, by whatever way, it is still one file.
+    outputs, problems = _outputs({path.resolve(): path for path in paths})
     tests = []
     names = distinct(map(name_of_test, outputs))
     for path, name in zip(outputs, names, strict=True):
@@ -103,13 +104,16 @@ def _read_all(paths: Sequence[Path]) -> list[_Test]:
     return tests
 
 
-def _outputs(paths: dict[Path, None]) -> tuple[list[Path], list[Problem]]:
-    """Return the files that are outputs: a log is read with its output, which has to be there."""
+def _outputs(files: Mapping[Path, Path]) -> tuple[list[Path], list[Problem]]:
+    """Return the files that are outputs: a log is read with its output, which has to be there.
+
+    `files` are the paths as they were given, by where they lead to.
+    """
     outputs, problems = [], []
-    for path in paths:
+    for path in files.values():
         if path.suffix not in _LOGS:
             outputs.append(path)
-        elif path.with_suffix("") not in paths:
+        elif path.with_suffix("").resolve() not in files:
             message = f"this is a system log: name {path.with_suffix('').name}, its output"
             problems.append(Problem(str(path), 1, 1, message))
     return outputs, problems
