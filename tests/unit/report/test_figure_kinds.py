@@ -24,7 +24,7 @@ from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.axis_ends import log_scale
 from railgauge.report.figures.curves import curves
-from railgauge.report.figures.figure import Content, PlottedSeries, Scale
+from railgauge.report.figures.figure import Content, PlottedSeries, Scale, text_bars
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.store import Store
 
@@ -554,3 +554,20 @@ def test_a_figure_has_its_caption_and_its_width(store: Store, draw: Callable[...
 def test_a_width_that_is_none_is_refused(draw: Callable[..., Path], width: str) -> None:
     with pytest.raises(FileProblems, match=r"write it in cm or mm, from 5cm to 50cm, such as 8\.5"):
         draw(1, figure=f"{_EVERY['points']}, width: {width}")
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ((0.01376, 0.02405), ["0.014 ms", "0.024 ms"]),
+        ((0.5, 12.345), ["0.50 ms", "12.35 ms"]),
+        ((3, 4), ["3 ms", "4 ms"]),
+    ],
+)
+def test_no_bar_of_a_text_is_0_because_its_unit_is_large(
+    values: tuple[float, float], texts: list[str]
+) -> None:
+    points = np.array([(place, value, np.nan, np.nan) for place, value in enumerate(values)])
+    plotted = (PlottedSeries("all", points),)
+    content = Content("lines", Scale("Size"), Scale("Time", "ms"), plotted, (), (), ())
+    assert [" ".join(line.split()[-2:]) for line in text_bars(content)] == texts

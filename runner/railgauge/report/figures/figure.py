@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import four_digits
 from railgauge.base.units import format_size
 from railgauge.plan.cases import Value
 from railgauge.report.tables.table import Table
@@ -124,7 +125,9 @@ def text_bars(content: Content) -> list[str]:
         or not max(values)
     ):
         return []
-    usual = 0 if all(value.is_integer() for value in values) else 2
+    # Two at least, and two digits of the greatest value, which the axis' unit may make small.
+    usual = max(2, four_digits(max(values)) - 2)
+    usual = 0 if all(value.is_integer() for value in values) else usual
     texts = {row[0]: place_text(row[0], content.x) for row in rows}
     width = max(map(len, texts.values()))
     lines = []
