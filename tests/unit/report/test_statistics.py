@@ -17,6 +17,7 @@ from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import value_of
 from railgauge.report.document.render import render_html, render_latex, render_text
+from railgauge.report.figures.kinds.bars import KIND as BARS
 from railgauge.report.figures.kinds.cells import KIND as CELLS
 from railgauge.report.figures.kinds.heatmap import KIND
 from railgauge.report.figures.kinds.kind import FigureLine
@@ -431,3 +432,23 @@ def test_pointing_at_a_number_shows_no_less_of_it_than_the_table() -> None:
     assert table.rows[0].cells[0].text == "0.00001345 [0.00001310, 0.00001380]"
     expected = "n = 10: median 0.000013450, 95 % interval 0.000013100 to 0.000013800,"
     assert tooltip(table.rows[0].cells[0], table.columns[0]).startswith(expected)
+
+
+@pytest.mark.parametrize("ended", ["narrow", "most"])
+def test_an_interval_of_99_percent_is_called_so_in_short_notes_and_below_figures(
+    tmp_path: Path, ended: str
+) -> None:
+    points = [_adaptive(1, 20, ended), _adaptive(2, 50, "most")]
+    cells = [{"metric": "throughput", "beside": "interval"}]
+    spec = TableSpec.model_validate(
+        {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": cells}
+    )
+    table = build(spec, points, level="short")
+    y_axis, x_axis = YSpec(metric="throughput"), XSpec(axis="datagram")
+    figure = FigureSpec(name="f", title="F", kind="bars", x=x_axis, y=y_axis, errors="interval")
+    axes = make_axes(["datagram"], {}, ["udp"], None)
+    with Store.open(str(tmp_path / "r.db")) as store:
+        content = BARS.draw(figure, store, [FigureLine("", points)], axes.__getitem__)
+    for notes in (table.notes, content.notes):
+        assert ("the 99 % interval is shown" in " ".join(notes)) == (ended == "narrow")
+    assert len(table.notes) <= 3

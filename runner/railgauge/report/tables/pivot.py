@@ -88,10 +88,10 @@ def build(
         catalogue,
     )
     dependent = dependence(contents.series)
-    sources = theoretical.sentences()
-    sentences = (*rows_apart, *sources, *levels_note(contents.series), *dependent)
+    sources, levels = theoretical.sentences(), levels_note(contents.series)
+    sentences = (*rows_apart, *sources, *levels, *dependent)
     if level == "short":
-        about_cells = (*rows_apart, *((DEPENDENT,) if dependent else ()))
+        about_cells = (*rows_apart, *levels, *((DEPENDENT,) if dependent else ()))
         sentences = (" ".join(about_cells), *sources)
     return _annotate(selected, layout, contents, sentences, context, level)
 

@@ -21,6 +21,7 @@ from railgauge.report.definition.statistic import (
 from railgauge.report.figures.figure import PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.unseen import crosses
+from railgauge.report.tables.narrowness import levels_note
 from railgauge.stats.summary import Summary, summarise
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class PointAxis:
     ) -> Iterator[str]:
         """Yield what the `noun`s (Points), the `bars` at them and crosses below show."""
         yield from self._bar_notes(points, noun, bars)
+        if self.errors == "interval":
+            yield from levels_note(all_series)
         # Of 0 there is no harmonic mean.
         numberless = valued.measured(all_series) - len(points)
         yield from crosses(len(all_series) - len(points), "case", numberless, self.statistic)
