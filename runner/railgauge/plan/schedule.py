@@ -56,7 +56,7 @@ def dispatch_name(dispatch: Dispatch, names: CaseNames) -> str:
 
 
 class Extent(NamedTuple):
-    """How much there is to measure at most: replications `launched`, and `planned` of all cases.
+    """How much there is to measure at most: replications `launched`, and `planned` of open cases.
 
     These are more where a launch measures all the pairs of a group.
     """
@@ -65,12 +65,15 @@ class Extent(NamedTuple):
     planned: int
 
 
-def extent(dispatches: Iterable[Dispatch]) -> Extent:
-    """Return how much these dispatches measure."""
+def extent(
+    dispatches: Iterable[Dispatch],
+    open_cases: Callable[[Dispatch], int] = lambda dispatch: len(dispatch.cases),
+) -> Extent:
+    """Return how much these dispatches measure, of so many `open_cases` each, all if not given."""
     launched = planned = 0
     for dispatch in dispatches:
         launched += len(dispatch.replications)
-        planned += len(dispatch.replications) * len(dispatch.cases)
+        planned += len(dispatch.replications) * open_cases(dispatch)
     return Extent(launched, planned)
 
 

@@ -323,7 +323,7 @@ def perform(job: WatchedRun) -> Finished:
         totals.stopped = True
 
     if job.schedule:
-        most = extent(job.schedule.dispatches)
+        most = extent(job.schedule.dispatches, judge.open_cases)
         store.keep_few_pages()
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):

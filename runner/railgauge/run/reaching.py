@@ -83,7 +83,11 @@ def _without(job: _Before, reasons: Mapping[str, str]) -> _Before:
     """Leave out what needs one of these machines; HostUnreachableError if nothing is left then."""
     lost = {name: reasons[machine] for name, machine in job.machines.items() if machine in reasons}
     left = job.schedule.keep(lambda dispatch: lost.keys().isdisjoint(dispatch.hosts))
-    left_out = extent(job.schedule.dispatches).planned - extent(left.dispatches).planned
+    before, after = (
+        extent(schedule.dispatches, job.judge.open_cases).planned
+        for schedule in (job.schedule, left)
+    )
+    left_out = job.left_out + before - after
     listed = "\n".join(dict.fromkeys(reasons.values()))
     if not left:
         raise HostUnreachableError(f"{listed}\nnothing can be measured without that")
@@ -95,7 +99,7 @@ def _without(job: _Before, reasons: Mapping[str, str]) -> _Before:
     if isinstance(job, EquippedRun):
         used = [name for name in job.sites if job.machines[name] in needed]
         changed["sites"] = {name: job.sites[name] for name in used}
-    return replace(job, **changed, lost={**job.lost, **lost}, left_out=job.left_out + left_out)
+    return replace(job, **changed, lost={**job.lost, **lost}, left_out=left_out)
 
 
 def _hosts(dispatches: Iterable[Dispatch]) -> set[str]:

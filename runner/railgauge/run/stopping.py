@@ -143,11 +143,11 @@ class Judge:
 
     def is_open(self, dispatch: Dispatch) -> bool:
         """Return whether any of the launch's cases needs another replication."""
-        for case in dispatch.cases:
-            watched = self._cases.get((dispatch.test, case.key))
-            if watched is None or watched.ended is None:
-                return True
-        return False
+        return any(self._is_open(dispatch.test, case) for case in dispatch.cases)
+
+    def open_cases(self, dispatch: Dispatch) -> int:
+        """Return how many of the launch's cases need another replication."""
+        return sum(self._is_open(dispatch.test, case) for case in dispatch.cases)
 
     def left(self, dispatch: Dispatch) -> int:
         """Return how many replications a launch of cases with a rule is from having the most."""
@@ -253,6 +253,10 @@ class Judge:
             for (test, _), watched in self._cases.items()
             if watched.ended in ("most", "budget")
         ]
+
+    def _is_open(self, test: str, case: Case) -> bool:
+        watched = self._cases.get((test, case.key))
+        return watched is None or watched.ended is None
 
     def _end(self, watched: _Watched, ended: CaseEnd | None) -> CaseEnd | None:
         if ended is not None:

@@ -306,6 +306,28 @@ def test_a_run_that_was_killed_stops_where_it_would_have(tmp_path: Path, killed_
         assert before + list(run(rest, judge, share)) == whole
 
 
+@pytest.mark.parametrize("unsettled", [0.5, 0.008], ids=["takes the most", "settles later"])
+def test_what_pairs_that_ended_before_a_resume_may_still_take_is_not_missing(
+    tmp_path: Path, unsettled: float
+) -> None:
+    """They are measured with one that is still open, and need nothing of that."""
+    test = pairs(3)
+    share = dict.fromkeys((case.key for case in test.cases), 0.0) | {"h2h0": unsettled}
+    whole = list(run(lazy(test), Judge([test], CATALOGUE), share))
+    before = whole[: 8 * 6]
+    with Store.open(str(tmp_path / "r.db")) as store:
+        number = begin(store, test)
+        keep(store, number, test, before)
+        judge = Judge([test], CATALOGUE)
+        judge.recall(store, number)
+        rest = lazy(test, finished=store.replication_numbers(number)).keep(judge.is_open)
+        most = extent(rest.dispatches, judge.open_cases)
+        measured = list(run(rest, judge, share))
+        assert before + measured == whole
+        assert len(measured) >= 6
+        assert most.planned - judge.spared - judge.optional == len(measured)
+
+
 def test_an_end_that_was_not_stored_any_more_is_found_again(tmp_path: Path) -> None:
     test = expanded(2)
     with Store.open(str(tmp_path / "r.db")) as store:
