@@ -52,7 +52,7 @@ def check(
 
 def _check(loaded: LoadedPlan, where: str, *, allow_large: bool, as_json: bool) -> None:
     tests = expand(loaded, allow_large=allow_large)
-    earlier = observed_in(where, loaded)
+    earlier = observed_in(where, loaded, tests)
     least, most = amounts(loaded, tests, earlier.seconds)
     if as_json:
         answer = {**_as_json(loaded, tests, least, most), "timed_by_run": earlier.run}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from railgauge.engine.patience import patience_for
+from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.load import LoadedPlan
+from railgauge.plan.schedule import Dispatch
+from railgauge.plan.wall_time import LaunchTimes
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -26,31 +30,48 @@ class Observed(NamedTuple):
 NOTHING = Observed(None, {})
 
 
-def observed_in(where: str, loaded: LoadedPlan) -> Observed:
+def observed_in(where: str, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> Observed:
     """Return what the last run of the plan took in the database `where`, which needn't be there."""
     if "://" not in where and not Path(where).exists():
         return NOTHING
     from railgauge.store import Store
 
     with Store.open(where, create=False) as store:
-        return observed(store, loaded)
+        return observed(store, loaded, tests)
 
 
-def observed(store: Store, loaded: LoadedPlan) -> Observed:
+def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> Observed:
     """Return what the plan's last run took whose launches followed one another.
 
-    Side by side they don't show how long each was, and a test that spans some time waits, too.
+    Side by side they don't show how long each was, and a test that spans some time waits, too. What
+    took longer than its engine may is no launch: the run was stopped and went on, or a clock was
+    set.
     """
     plan = loaded.plan
     if plan.concurrency > 1:
         return NOTHING
     waiting = {test.name for test in plan.tests if test.rule and test.rule.span}
     for head in store.run_heads(plan.name)[: -_MOST_RUNS - 1 : -1]:
+        launches = store.launch_seconds(head.id)
         seconds = {
             key: median(times)
-            for key, times in store.launch_seconds(head.id).items()
+            for key, longest in _longest(loaded, tests, launches)
             if key[0] not in waiting
+            and (times := [time for time in launches[key] if 0 < time <= longest])
         }
         if seconds:
             return Observed(head.id, seconds)
     return NOTHING
+
+
+def _longest(
+    loaded: LoadedPlan, tests: Sequence[ExpandedTest], launches: Mapping[tuple[str, str], object]
+) -> Iterator[tuple[tuple[str, str], float]]:
+    """Yield the keys of the cases of `launches`, with the seconds that a replication may take."""
+    catalogue, times = loaded.catalogue, LaunchTimes(loaded.catalogue, loaded.plan)
+    for expanded in tests:
+        name, engine = expanded.test.name, catalogue.engine(expanded.test.engine)
+        for case in expanded.cases:
+            if (name, case.key) in launches:
+                silence = patience_for(engine, case, expanded.test.limit)
+                yield (name, case.key), silence + times.of(Dispatch(name, case, (1,))).once

@@ -375,7 +375,11 @@ def _setting(job: WatchedRun) -> Setting:
         over,
         None if job.scene is None else Observing(job.scene),
         final,
-        LaunchTimes(job.loaded.catalogue, plan, observed(job.request.store, job.loaded).seconds),
+        LaunchTimes(
+            job.loaded.catalogue,
+            plan,
+            observed(job.request.store, job.loaded, job.tests).seconds,
+        ),
     )
 
 

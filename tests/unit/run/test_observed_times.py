@@ -58,10 +58,11 @@ def store_run(store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, i
 def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
     tmp_path: Path, loaded: LoadedPlan
 ) -> None:
-    assert observed_in(str(tmp_path / "absent.db"), loaded) == NOTHING
+    tests = expand(loaded)
+    assert observed_in(str(tmp_path / "absent.db"), loaded, tests) == NOTHING
     where = str(tmp_path / "runs.db")
     with Store.open(where, create=True) as store:
-        assert observed(store, loaded) == NOTHING
+        assert observed(store, loaded, tests) == NOTHING
         first = store_run(
             store,
             loaded,
@@ -74,13 +75,13 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
                 (1, 100.0, 1, "ok"),  # the last one: who knows
             ],
         )
-        key, other_key = (case.key for case in expand(loaded)[0].cases)
+        key, other_key = (case.key for case in tests[0].cases)
         expected = {("t", key): 11.0, ("t", other_key): 5.0}
-        assert observed(store, loaded) == (first, expected)
+        assert observed(store, loaded, tests) == (first, expected)
         store_run(store, loaded, [])  # Nothing was measured.
-        assert observed(store, loaded) == (first, expected)
+        assert observed(store, loaded, tests) == (first, expected)
         plan = loaded.plan.model_copy(update={"concurrency": 2})
-        assert observed(store, replace(loaded, plan=plan)) == NOTHING
+        assert observed(store, replace(loaded, plan=plan), tests) == NOTHING
 
     plan_file = str(tmp_path / "counted.yaml")
     without = check(plan_file, str(tmp_path / "absent.db"))
@@ -89,6 +90,27 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
     assert (with_run["unknown_launches"], with_run["timed_by_run"]) == (0, first)
     # The spanned test takes a minute and a replication of 5 s more.
     assert 64 + 65 < with_run["least_seconds"] < 64 + 65 + 6
+
+
+def test_a_pause_and_a_clock_that_was_set_are_no_part_of_a_launch(
+    tmp_path: Path, loaded: LoadedPlan
+) -> None:
+    tests = expand(loaded)
+    key, other_key = (case.key for case in tests[0].cases)
+    with Store.open(str(tmp_path / "runs.db"), create=True) as store:
+        run = store_run(
+            store,
+            loaded,
+            [
+                (0, 0.0, 1, "ok"),  # stopped after it, and resumed on the next day
+                (1, 86400.0, 1, "ok"),  # 10 s
+                (0, 86410.0, 1, "ok"),  # 8 s
+                (1, 86418.0, 1, "ok"),  # set back by a quarter of a minute
+                (0, 86413.0, 1, "ok"),  # 8 s
+                (1, 86421.0, 1, "ok"),
+            ],
+        )
+        assert observed(store, loaded, tests) == (run, {("t", key): 8.0, ("t", other_key): 10.0})
 
 
 def check(plan: str, where: str) -> Any:
