@@ -43,16 +43,16 @@ def observed_in(where: str, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -
 def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> Observed:
     """Return what the plan's last run took whose launches followed one another.
 
-    Side by side they don't show how long each was, and a test that spans some time waits, too. What
-    took longer than its engine may is no launch: the run was stopped and went on, or a clock was
-    set.
+    Side by side they don't show how long each was, and a test that spans some time waits, too, when
+    another's launch is over. What took longer than its engine may is no launch: the run was stopped
+    and went on, or a clock was set.
     """
     plan = loaded.plan
     if plan.concurrency > 1:
         return NOTHING
     waiting = {test.name for test in plan.tests if test.rule and test.rule.span}
     for head in store.run_heads(plan.name)[: -_MOST_RUNS - 1 : -1]:
-        launches = store.launch_seconds(head.id)
+        launches = store.launch_seconds(head.id, waiting)
         seconds = {
             key: median(times)
             for key, longest in _longest(loaded, tests, launches)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -155,11 +155,14 @@ def launch_times(connection: Connection, run_id: int) -> dict[tuple[str, str], t
     return {(test, key): (first, last) for test, key, first, last in rows}
 
 
-def launch_seconds(connection: Connection, run_id: int) -> dict[tuple[str, str], list[float]]:
+def launch_seconds(
+    connection: Connection, run_id: int, waiting: Collection[str] = ()
+) -> dict[tuple[str, str], list[float]]:
     """Return, by test and case key, the seconds from each launch to the next one of the run.
 
     For each replication of the launch its part, of those launches alone in which all went well.
-    What was imported has none, nor has the last launch.
+    What was imported has none, nor has the last launch, nor one that a test which is `waiting` for
+    its time follows.
     """
     rows = connection.execute(
         select(
@@ -181,7 +184,7 @@ def launch_seconds(connection: Connection, run_id: int) -> dict[tuple[str, str],
     seconds: dict[tuple[str, str], list[float]] = {}
     for (began, test, key, count, failed), following in pairwise(rows):
         passed = datetime.fromisoformat(following[0]) - datetime.fromisoformat(began)
-        if not failed:
+        if not failed and following[1] not in waiting:
             seconds.setdefault((test, key), []).append(passed.total_seconds() / count)
     return seconds
 

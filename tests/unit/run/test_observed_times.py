@@ -71,7 +71,8 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
                 (0, 10.0, 1, "failed"),  # a launch that failed tells nothing
                 (0, 11.0, 2, "ok"),  # 12 s each
                 (1, 35.0, 1, "ok"),  # 5 s
-                (2, 40.0, 1, "ok"),  # a test that spans some time waits, too
+                (0, 40.0, 1, "ok"),  # what comes next was waited for
+                (2, 90.0, 1, "ok"),  # a test that spans some time waits, too
                 (1, 100.0, 1, "ok"),  # the last one: who knows
             ],
         )
