@@ -48,7 +48,7 @@ from railgauge.plan.schedule import Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts
 from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
-from railgauge.run.execution import Execution, Namer, Observer, Setting
+from railgauge.run.execution import Execution, Namer, Observer, Setting, Totals
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import (
     ArrangedRun,
@@ -333,9 +333,8 @@ def perform(job: WatchedRun) -> Finished:
             if job.scene is not None and not (totals.stopped or totals.out_of_time):
                 _log_idle(job, job.scene, "after")
             store.finish_run(job.run, "interrupted" if totals.missing else "complete")
-    elif store.run(job.run).state != "complete":
-        # All that is left was skipped, or it was killed after its last replication.
-        store.finish_run(job.run, "complete")
+    else:
+        _end_unmeasured(job, totals)
     if totals.stopped and totals.missing and not totals.out_of_time:
         raise InterruptedRunError(
             f"stopped: {totals.measured + totals.failed} replications measured and stored, "
@@ -356,6 +355,14 @@ def perform(job: WatchedRun) -> Finished:
         totals.out_of_time and setting.final,
         totals.stopped and not totals.out_of_time,
     )
+
+
+def _end_unmeasured(job: WatchedRun, totals: Totals) -> None:
+    """End a run whose rest is skipped or left out, or was measured just before it was killed."""
+    store = job.request.store
+    totals.planned = totals.missing = job.left_out
+    if store.run(job.run).state != "complete":
+        store.finish_run(job.run, "interrupted" if totals.missing else "complete")
 
 
 def _setting(job: WatchedRun) -> Setting:

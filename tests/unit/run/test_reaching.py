@@ -14,10 +14,11 @@ from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport, Program
 from railgauge.run.holding import hold
-from railgauge.run.job import EquippedRun, Request, extended
-from railgauge.run.pipeline import arrange, expand, read
+from railgauge.run.job import EquippedRun, InspectedRun, Request, extended
+from railgauge.run.pipeline import arrange, expand, perform, read, watch
 from railgauge.run.progress import PlainProgress
 from railgauge.run.reaching import keeping_going
+from railgauge.run.recording import record
 
 PLAN = """\
 railgauge: 1
@@ -93,3 +94,17 @@ def test_without_keep_going_it_ends_the_run(tmp_path: Path) -> None:
         assert all(
             process.stdin_closed for name in "ab" for process in job.sites[name].transport.started
         )
+
+
+def test_what_a_lost_host_was_needed_for_is_missing_also_where_all_else_is_skipped(
+    tmp_path: Path,
+) -> None:
+    with equipped(tmp_path, keep_going=True) as (job, _):
+        held_run = keeping_going(hold, job)
+        dispatches = held_run.schedule.dispatches
+        skipped = {(dispatch.test, dispatch.case.key): "absent" for dispatch in dispatches}
+        schedule = held_run.schedule.keep(lambda dispatch: False)
+        added = {"schedule": schedule, "skipped": skipped, "versions": {}, "facts": {}}
+        finished = perform(watch(record(extended(InspectedRun, held_run, **added))))
+        state = job.request.store.run(finished.run).state
+    assert (finished.planned, finished.missing, state) == (2, 2, "interrupted")
