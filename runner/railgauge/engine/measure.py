@@ -47,6 +47,8 @@ from railgauge.plan.catalogue import EngineInfo
 
 # Starting, connecting and agreeing on settings; generous, since a loaded host is no failure.
 _START_SECONDS = 30.0
+# No engine takes a longer --deadline. What that leaves of a launch is launched again.
+_LONGEST_SECONDS = 30 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def _start(
     if engine.program is not None:
         return _start_program(engine, case, count, sites, terms, programs, stack)
     patience = patience_for(engine, case, terms.limit)
-    deadline = _START_SECONDS + count * patience
+    deadline = _deadline(count, patience)
     secret: str | None = None
     port: int | None = None
     listening: RunningProgram | None = None
@@ -175,7 +177,7 @@ def _start_program(
     server: RunningProgram | None = None
     port: int | None = None
     if engine.program.server:
-        deadline = _START_SECONDS + patience
+        deadline = _deadline(1, patience)
         argv = guarded_argv(engine, case, sites[1].engines, terms, deadline)
         server = _launch(sites[1], argv, programs, stack)
         port = listening_port(server, engine.name, _START_SECONDS)
@@ -187,6 +189,11 @@ def _start_program(
             with naming_lost_host(server.host):
                 end((server.process,))
         yield event
+
+
+def _deadline(count: int, patience: float) -> float:
+    """Return the seconds after which a launch of so many replications ends by itself."""
+    return min(_START_SECONDS + count * patience, _LONGEST_SECONDS)
 
 
 def _launch(

@@ -435,6 +435,13 @@ def test_a_launch_has_as_long_as_its_durations_unless_something_else_ends_it(par
     assert f"--deadline={seconds}" in b.started[0].argv
 
 
+def test_a_launch_of_very_many_replications_gets_a_deadline_that_engines_take():
+    case = replace(CASE, parameters={"count": 7})
+    _, a, b = play(client_saying(SETTINGS), numbers=range(1, 1001), case=case)
+    assert "--deadline=2592000" in a.started[0].argv
+    assert "--deadline=2592000" in b.started[0].argv
+
+
 @pytest.mark.parametrize(
     ("takes", "rate", "options"),
     [
