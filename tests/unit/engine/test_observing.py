@@ -56,6 +56,13 @@ def soaker(argv: Sequence[str]) -> Iterator[Any]:
         yield '{"event":"done"}'
 
 
+def watching(argv: Sequence[str]) -> Iterator[Any]:
+    yield ready()
+    while (yield LINE) is not None:
+        pass
+    return 0
+
+
 def lost_watcher(argv: Sequence[str]) -> Iterator[Any]:
     yield ready()
     return 3
@@ -186,6 +193,35 @@ def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for
         next(word for word in program.argv if "marks" in word) for program in transport.started
     ]
     assert names == ["--marks=name", *(f"--marks=name-{number}" for number in range(2, 6))]
+
+
+@pytest.mark.parametrize(
+    ("engine", "watched"),
+    [
+        # None of its ranks marks anything, then, which says nothing of the other host's watcher.
+        ("mpi", ()),
+        # Its replications are marked on the first host alone, by rail-exec.
+        ("osu", ("name", "")),
+    ],
+)
+def test_only_who_measures_in_a_group_has_to_have_a_watcher(
+    engine: str, watched: tuple[str, ...]
+) -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        assert terms.watch == watched
+        status = "failed" if watched else "ok"  # which has no log
+        yield Outcome(1, 5.0, {}, status), LAUNCH
+
+    watcher = Watcher(FakeTransport("a", {"rail-watch": watching}), "/engines", "name", 1.0)
+    group_scene = replace(scene({"engine": engine, "system_log": {}}), watchers={"a": watcher})
+    case = Case("key", engine, "ab", "a", None, {"mode": "barrier"}, ("a", "b"))
+    launched = Observing(group_scene).launch(
+        Dispatch("t", case, (1,)), (1,), Terms(), measure, RunningPrograms()
+    )
+    ((outcome, _),) = launched
+    hosts = [suspicion.host for suspicion in outcome.suspicions]
+    assert (hosts, watcher.failure) == ([] if watched else ["a", "b"], "")
+    watcher.close()
 
 
 @pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])

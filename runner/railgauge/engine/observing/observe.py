@@ -58,14 +58,14 @@ class Observing:
                 return
             terms = self._watched_terms(dispatch, terms, number, soakers)
             if not soakers and ports is None:
-                for outcome, launch in self._logged(dispatch, number, measure(numbers, terms)):
+                for outcome, launch in self._logged(dispatch, numbers, terms, measure):
                     yield judged(self._scene, dispatch, outcome, launch), launch
                 self._quiet_since = time.monotonic()
                 return
             if ports is not None:
                 # Other launches may go on now, unless this is the only one.
                 ports.before(time.monotonic() - self._quiet_since if self._scene.alone else 0.0)
-            measured, lost = _drain(self._logged(dispatch, number, measure(numbers[:1], terms)))
+            measured, lost = _drain(self._logged(dispatch, numbers[:1], terms, measure))
             self._quiet_since = time.monotonic()
             if ports is not None:
                 measured = _with_ports(measured, *ports.after())
@@ -104,7 +104,10 @@ class Observing:
     def _watched_terms(
         self, dispatch: Dispatch, terms: Terms, number: int, soakers: Mapping[str, Soaker]
     ) -> Terms:
-        """Return the terms with the watchers' names for each host; a group gets all or none."""
+        """Return the terms with the watchers' names for each host.
+
+        The ranks of our own engine, which all measure, get all or none.
+        """
         watchers = self._scene.watching(dispatch)
         left = dict(soakers)  # one end notifies them, also where both are on one host
         names = tuple(
@@ -113,17 +116,22 @@ class Observing:
             )
             for host in dispatch.hosts
         )
-        if not any(names) or (dispatch.case.members and not all(names)):
+        measuring = names[: len(self._scene.measuring(dispatch))]
+        if not any(names) or (dispatch.case.members and not all(measuring)):
             return terms
         return replace(terms, watch=names, launch=number)
 
-    def _logged(self, dispatch: Dispatch, number: int, measured: Measured) -> Measured:
-        """Yield what was measured, each replication with the log of each host that has one."""
-        watchers = self._scene.watching(dispatch)
+    def _logged(
+        self, dispatch: Dispatch, numbers: Sequence[int], terms: Terms, measure: Measure
+    ) -> Measured:
+        """Yield what is measured, each replication with the log of each host that has one."""
+        # Without names on its terms no end of a launch notifies its watcher.
+        watchers = self._scene.watching(dispatch) if terms.watch else {}
+        number = terms.launch
         ends = [watchers[host] for host in self._scene.measuring(dispatch) if host in watchers]
         with _expecting(Counter(ends), number):
             count = 0
-            for outcome, launch in measured:
+            for outcome, launch in measure(numbers, terms):
                 count += not outcome.warmup
                 if outcome.status == "failed" or outcome.warmup:
                     yield outcome, launch
