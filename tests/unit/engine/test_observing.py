@@ -131,6 +131,21 @@ def test_what_others_compute_beside_somebody_elses_program_is_told(own: float, s
     assert (result.status, len(result.suspicions)) == (status, status == "suspect")
 
 
+@pytest.mark.parametrize(("engine", "hosts"), [("osu", []), ("mpi", ["a"])])
+def test_only_of_our_own_ranks_is_known_what_they_compute(engine: str, hosts: list[str]) -> None:
+    # Of what srun starts rail-exec knows nothing, and nothing of the other host's rank.
+    mpi_scene = scene({"engine": engine, "system_log": {}})
+    case = Case("key", engine, "ab", "a", "b", {"mode": "latency"})
+    logs = tuple(
+        log({"cpu/all/user": user, "cpu/all/idle": 200 - user}, host=host)
+        for host, user in (("a", 190), ("b", 10))
+    )
+    metrics = {"latency": 1e-6, "client_user_time": 0.01, "server_user_time": 0.1}
+    outcome = Outcome(1, 5.0, metrics, logs=logs, user_time=0.01)
+    suspicions = judged(mpi_scene, Dispatch("t", case, (1,)), outcome, LAUNCH).suspicions
+    assert [suspicion.host for suspicion in suspicions] == hosts
+
+
 @pytest.mark.parametrize(("times", "status"), [(2, "ok"), (3, "suspect")])
 def test_between_two_names_of_one_machine_all_traffic_counts_twice(times: int, status: str) -> None:
     # What leaves by the loopback interface arrives on it too: each byte is counted both ways.

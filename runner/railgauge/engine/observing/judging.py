@@ -106,10 +106,12 @@ def _user_time(scene: Scene, dispatch: Dispatch, host: str, outcome: Outcome) ->
     case, kernels = dispatch.case, scene.kernels
     same = {name for name, kernel in kernels.items() if kernel == kernels[host]}
     measuring = scene.measuring(dispatch)
+    engine = scene.catalogue.engine(case.engine)
     # Soakers, more ranks and other launches on this kernel are no foreign load either.
     if (
         case.parameters.get(SOAK)
         or case.parameters.get("ranks_per_host", 1) != 1
+        or (engine.parallel and engine.program is not None)
         or (not scene.alone and same - {*measuring})
     ):
         return None
