@@ -244,7 +244,11 @@ def _claim_all(
             if job.request.wait and not announced:
                 job.observer.say(f"waiting for {first.host}: it is held {first.busy}")
                 announced = True
-            first.wait(until)
+            try:
+                first.wait(until)
+            except HostUnreachableError as error:
+                error.reasons = {machine: str(error)}
+                raise
         if first.busy:
             _release({machine: first})
             raise HostBusyError(_refusal(busy))

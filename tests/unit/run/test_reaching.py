@@ -12,7 +12,7 @@ import pytest
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.measure import EquippedHost
-from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport, Program
+from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport, Program, Script
 from railgauge.run.holding import hold
 from railgauge.run.job import EquippedRun, InspectedRun, Request, extended
 from railgauge.run.pipeline import arrange, expand, perform, read, watch
@@ -46,14 +46,23 @@ def lost(argv: Sequence[str]) -> Program:
     return 0
 
 
+def lost_while_busy(argv: Sequence[str]) -> Program:
+    other = {"user": "ann", "uid": 1000, "pid": 42, "seconds": 60.0, "text": "run 12"}
+    yield json.dumps({"event": "busy", **other})
+    yield LOSS
+    return 0
+
+
 @contextlib.contextmanager
-def equipped(folder: Path, *, keep_going: bool) -> Iterator[tuple[EquippedRun, io.StringIO]]:
+def equipped(
+    folder: Path, *, keep_going: bool, wait: float = 0.0, last: Script = lost
+) -> Iterator[tuple[EquippedRun, io.StringIO]]:
     """Give a run on three fake hosts, the last of which vanishes when it is to be held."""
     plan = folder / "plan.yaml"
     plan.write_text(PLAN)
     hosts = {name: FakeTransport(name, {"rail-hold": holder}) for name in "ab"}
-    hosts["c"] = FakeTransport("c", {"rail-hold": lost})
-    request = Request(str(folder / "railgauge.db"), plan=plan, keep_going=keep_going)
+    hosts["c"] = FakeTransport("c", {"rail-hold": last})
+    request = Request(str(folder / "railgauge.db"), plan=plan, wait=wait, keep_going=keep_going)
     output = io.StringIO()
     observer = PlainProgress(output)
     with request, contextlib.ExitStack() as cleanup:
@@ -85,6 +94,13 @@ def test_what_needs_a_host_that_is_lost_on_the_way_is_left_out(tmp_path: Path) -
     assert "left out: c: this fake host is lost" in output.getvalue()
     # What was taken before was let go, and taken again.
     assert [len(site.transport.started) for site in equipped_run.sites.values()] == [2, 2]
+
+
+def test_one_that_is_lost_while_it_is_waited_for_is_left_out_too(tmp_path: Path) -> None:
+    with equipped(tmp_path, keep_going=True, wait=60.0, last=lost_while_busy) as (job, output):
+        held_run = keeping_going(hold, job)
+    assert (set(held_run.sites), set(held_run.lost)) == ({"a", "b"}, {"c"})
+    assert "waiting for c" in output.getvalue()
 
 
 def test_without_keep_going_it_ends_the_run(tmp_path: Path) -> None:
