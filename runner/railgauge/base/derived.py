@@ -76,7 +76,8 @@ def _of_host(log: SystemLog, received: float) -> Iterator[tuple[str, float]]:
         total_load = sum(soak_load.load for soak_load in log.soak)
         yield "cpu_load_soak", total_load / len(log.soak)
         if received:
-            yield "cpu_per_gigabyte", total_load * log.elapsed / (received / 1e9)
+            seconds = total_load * log.elapsed * (1 - _stolen_share(log))
+            yield "cpu_per_gigabyte", seconds / (received / 1e9)
 
 
 def idle_kinds(*, soaked: bool) -> tuple[str, ...]:
@@ -87,7 +88,18 @@ def idle_kinds(*, soaked: bool) -> tuple[str, ...]:
 
 def cpu_load(log: SystemLog) -> float | None:
     """Return the share of its CPUs' time that was busy, 0 to 1; None if no tick was counted."""
-    ticks = {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
+    ticks = cpu_ticks(log)
     idle = sum(ticks[kind] for kind in idle_kinds(soaked=bool(log.soak)))
     total = sum(ticks.values())
     return 1 - idle / total if total else None
+
+
+def _stolen_share(log: SystemLog) -> float:
+    """Return the share of its CPUs' time that the hypervisor took; soakers share the rest."""
+    ticks = cpu_ticks(log)
+    return ticks["steal"] / (sum(ticks.values()) or 1)
+
+
+def cpu_ticks(log: SystemLog) -> dict[str, int]:
+    """Return the ticks of all its CPUs together, by kind."""
+    return {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from railgauge.base.derived import CPU_KINDS
+from railgauge.base.derived import cpu_ticks
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.base.units import format_rate
@@ -163,8 +163,8 @@ def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion
 
 
 def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
-    total = sum(_ticks(log).values())
-    stolen = _ticks(log).get("steal", 0)
+    total = sum(cpu_ticks(log).values())
+    stolen = cpu_ticks(log).get("steal", 0)
     if limit is not None and stolen > limit * total + _CHANCE * math.sqrt(limit * total + 1):
         yield _about(
             log, "steal", f"the hypervisor took {stolen / total:.1%} of the CPUs' time (steal)"
@@ -174,7 +174,7 @@ def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
 def _foreign_cpu(log: SystemLog, part: HostActivity, limit: float | None) -> Iterator[Suspicion]:
     if limit is None or part.user_time is None or log.elapsed <= 0:
         return
-    ticks = _ticks(log)
+    ticks = cpu_ticks(log)
     busy = ticks.get("user", 0) + ticks.get("nice", 0)
     own = part.user_time * log.ticks_per_second
     allowed = limit * log.elapsed * log.ticks_per_second
@@ -335,10 +335,6 @@ def _segments(metrics: Mapping[str, float], piece: float, way: str = "") -> floa
         metrics.get(f"{way}{name}", 0) for name in ("sent_bytes", "sent_messages", "retransmits")
     )
     return sent / piece + messages + again
-
-
-def _ticks(log: SystemLog) -> dict[str, int]:
-    return {kind: log.counts.get(f"cpu/all/{kind}", 0) for kind in CPU_KINDS}
 
 
 def _sum(log: SystemLog, prefix: str, names: tuple[str, ...]) -> int:

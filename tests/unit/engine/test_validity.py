@@ -189,6 +189,14 @@ def test_soakers_give_the_load_and_what_a_gigabyte_cost() -> None:
     assert metrics["client_cpu_per_gigabyte"] == pytest.approx(0.6 * 4.0 / 2)
 
 
+def test_what_a_gigabyte_cost_has_nothing_of_what_the_hypervisor_took() -> None:
+    # Loads are shares of what that left: rail-soak's own "seconds" are 0.6 × 3 s here.
+    stolen = {"cpu/all/idle": 0, "cpu/all/nice": 147, "cpu/all/steal": 50}
+    logs = {"client": log(stolen, elapsed=4.0, soak=SOAK)}
+    metrics = derive({"received_bytes": 1e9}, logs)
+    assert metrics["client_cpu_per_gigabyte"] == pytest.approx(0.6 * 3.0)
+
+
 def test_the_kernels_load_leaves_the_soakers_out() -> None:
     assert cpu_load(log({"cpu/all/nice": 197, "cpu/all/idle": 0}, soak=SOAK)) == pytest.approx(
         3 / 200
