@@ -44,7 +44,7 @@ from railgauge.plan.cases import restricted
 from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases, only_texts
-from railgauge.plan.schedule import Schedule, dispatch_name, extent
+from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
 from railgauge.plan.texts import load_stored, named_texts
 from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
@@ -257,12 +257,19 @@ def _check_same_path(job: ReachedRun, installations: Mapping[str, BuiltMpi | Non
 
 
 def inspect(job: CheckedRun) -> InspectedRun:
-    """Gather what each host is."""
+    """Gather what each host is, with its way to all others, also where those are done or lost."""
     hosts = job.loaded.plan.hosts
     folders = {job.machines[name]: site.engines for name, site in job.sites.items()}
+    used = {
+        name
+        for expanded in job.tests
+        for case in expanded.cases
+        for name in Dispatch(expanded.test.name, case, ()).hosts
+    }
     addresses = [
         (job.machines[name], address)
-        for name in job.sites
+        for name in hosts
+        if name in used
         for address in (hosts[name].address, *hosts[name].networks.values())
     ]
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from railgauge.base.errors import HostUnreachableError
 from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport, Program, Script
 from railgauge.run.holding import hold
-from railgauge.run.job import EquippedRun, InspectedRun, Request, extended
-from railgauge.run.pipeline import arrange, expand, perform, read, watch
+from railgauge.run.job import CheckedRun, EquippedRun, InspectedRun, Request, extended
+from railgauge.run.pipeline import arrange, expand, inspect, perform, read, watch
 from railgauge.run.progress import PlainProgress
 from railgauge.run.reaching import keeping_going
 from railgauge.run.recording import record
@@ -53,6 +54,18 @@ def lost_while_busy(argv: Sequence[str]) -> Program:
     return 0
 
 
+def shell(argv: Sequence[str]) -> Program:
+    """Answer what facts are asked for: a route to each peer that is named."""
+    _, _, script, _, _, *peers = argv
+    mark = script.partition("\n")[0].removeprefix("echo ")
+    yield mark
+    for peer in peers:
+        yield f"route:{peer} dev eth0 src 10.0.0.9"
+        yield f"route/peer:{peer}"
+    yield mark
+    return 0
+
+
 @contextlib.contextmanager
 def equipped(
     folder: Path, *, keep_going: bool, wait: float = 0.0, last: Script = lost
@@ -60,8 +73,11 @@ def equipped(
     """Give a run on three fake hosts, the last of which vanishes when it is to be held."""
     plan = folder / "plan.yaml"
     plan.write_text(PLAN)
-    hosts = {name: FakeTransport(name, {"rail-hold": holder}) for name in "ab"}
-    hosts["c"] = FakeTransport("c", {"rail-hold": last})
+    programs = {"a": holder, "b": holder, "c": last}
+    hosts = {
+        name: FakeTransport(name, {"rail-hold": program, "sh": shell})
+        for name, program in programs.items()
+    }
     request = Request(str(folder / "railgauge.db"), plan=plan, wait=wait, keep_going=keep_going)
     output = io.StringIO()
     observer = PlainProgress(output)
@@ -124,3 +140,15 @@ def test_what_a_lost_host_was_needed_for_is_missing_also_where_all_else_is_skipp
         finished = perform(watch(record(extended(InspectedRun, held_run, **added))))
         state = job.request.store.run(finished.run).state
     assert (finished.planned, finished.missing, state) == (2, 2, "interrupted")
+
+
+def test_who_goes_on_without_a_host_has_the_facts_that_it_had_with_it(tmp_path: Path) -> None:
+    with equipped(tmp_path, keep_going=True) as (job, _):
+        added = {"skipped": {}, "versions": {}, "tell_others": print}
+        whole = extended(CheckedRun, job, **added)
+        sites = {name: job.sites[name] for name in "ab"}
+        transports = {job.machines[name]: job.transports[job.machines[name]] for name in "ab"}
+        rest = replace(whole, sites=sites, transports=transports)
+        facts = inspect(whole).facts
+        assert inspect(rest).facts == {name: facts[name] for name in "ab"}
+    assert set(facts["b"]) == {"peer_interfaces", "route.10.0.0.1", "route.10.0.0.3"}
