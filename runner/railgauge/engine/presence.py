@@ -15,6 +15,8 @@ from railgauge.plan.catalogue.program import fill
 _SECONDS = 30.0
 _LONGEST = 200
 _ABSENT = 'for name do command -v "$name" >/dev/null 2>&1 || printf "%s\\n" "$name"; done'
+# POSIX: of a shell that found no such program.
+_ABSENT_STATUS = 127
 _BOTH_OUTPUTS = 'exec "$@" 2>&1'
 
 
@@ -54,10 +56,12 @@ def unmet(transport: Transport, command: Sequence[str]) -> str:
 
 
 def version_of(transport: Transport, command: Sequence[str]) -> str | None:
-    """Return the first line with a digit of what `command` says, None if it says none."""
+    """Return the first line with a digit of what `command` says; None without, or without it."""
     try:
         completed = _shell(transport, _BOTH_OUTPUTS, command)
     except (TimeoutError, EngineError):
+        return None
+    if completed.status == _ABSENT_STATUS:
         return None
     lines = (line.strip() for line in completed.stdout.splitlines())
     first_line = next((line for line in lines if any(map(str.isdigit, line))), "")

@@ -114,15 +114,19 @@ def _unmet(
 
 
 def _versions(job: HeldRun, skipped: Mapping[tuple[str, str], str]) -> dict[str, dict[str, str]]:
-    """Return machine -> fact -> version of the programs that are used there."""
+    """Return machine -> fact -> version of the run's programs there, also where that is done."""
     used: dict[str, dict[str, tuple[str, ...]]] = {}
-    for dispatch, engine in _foreign(job):
-        if (dispatch.test, dispatch.case.key) in skipped or engine.program is None:
+    for expanded in job.tests:
+        engine = job.loaded.catalogue.engines[expanded.test.engine]
+        if engine.program is None or not engine.program.version:
             continue
-        for name in dispatch.hosts:
-            if engine.program.version:
-                commands = used.setdefault(job.machines[name], {})
-                commands[f"engine_{engine.name}"] = engine.program.version
+        for case in expanded.cases:
+            if (expanded.test.name, case.key) in skipped:
+                continue
+            for name in Dispatch(expanded.test.name, case, ()).hosts:
+                if job.machines[name] in job.transports:
+                    commands = used.setdefault(job.machines[name], {})
+                    commands[f"engine_{engine.name}"] = engine.program.version
 
     def versions(machine: str) -> dict[str, str]:
         by_fact = {
