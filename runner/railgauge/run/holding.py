@@ -55,8 +55,9 @@ class Holder:
     def __str__(self) -> str:
         """Return what comes after `n1 is held`."""
         words = ["by a process that doesn't answer"]
-        if self.process is not None:
-            words = [f"by process {self.process} of user {self.user} there"]
+        if self.process is not None or self.seconds is not None:
+            process = "a process" if self.process is None else f"process {self.process}"
+            words = [f"by {process} of user {self.user} there"]
         if self.seconds is not None:
             since = datetime.now(UTC) - timedelta(seconds=self.seconds)
             words.insert(0, f"since {since:%Y-%m-%d %H:%M:%S} UTC")

@@ -53,6 +53,8 @@ def test_one_that_is_held_says_by_whom_and_since_when() -> None:
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
+        # In another namespace of processes, it has no number here.
+        ({"pid": None}, " UTC by a process of user ann there: run 12"),
         ({"user": ""}, "by process 42 of user number 1000 there"),
         ({"pid": None, "uid": None, "seconds": None, "text": ""}, "a process that doesn't answer"),
         ({"text": "a\x1b[2Jb\nc"}, ": a [2Jb c"),
