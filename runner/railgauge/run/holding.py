@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -109,9 +109,11 @@ class Claim:
             self.process.send_line(text)
 
     def lost(self) -> bool:
-        """Return whether it has ended while its host is still there."""
+        """Return whether it has ended, or the connection to it: the host may be there again."""
         try:
             return self.process.read_line(0) is None
+        except HostUnreachableError:
+            return True
         except (TimeoutError, RailgaugeError):
             return False
 
@@ -159,6 +161,7 @@ class HeldMachines:
 
     def __init__(self, claims: Mapping[str, Claim]) -> None:
         self.lost: dict[str, datetime] = {}
+        self._unused: set[str] = set()
         self._claims = dict(claims)
         self._last_seen = datetime.now(UTC)
         self._over = threading.Event()
@@ -170,11 +173,17 @@ class HeldMachines:
         for claim in self._claims.values():
             claim.say(text)
 
+    def give_up(self, hosts: Iterable[str]) -> None:
+        """Take note of hosts on which nothing more is measured: that they are lost is no news."""
+        self._unused.update(hosts)
+
     def close(self) -> None:
         """Let go of all; harmless when done twice."""
         self._over.set()
         self._beating.join()
         self._check_holders()
+        for host in self._unused & self.lost.keys():
+            del self.lost[host]
         _release(self._claims)
 
     def _beat(self) -> None:
@@ -195,12 +204,12 @@ class HeldMachines:
 def hold(job: EquippedRun) -> HeldRun:
     """Take every machine of the run, all or none; HostBusyError when another run has one."""
     if not job.transports:
-        return extended(HeldRun, job, tell_others=lambda _: None)
+        return extended(HeldRun, job, tell_others=lambda _: None, give_up=lambda _: None)
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_owner(job)}, which is about to begin")
     machines = HeldMachines(_claim_all(job, sites, text))
     job.cleanup.callback(_end, job, machines)
-    return extended(HeldRun, job, tell_others=machines.say)
+    return extended(HeldRun, job, tell_others=machines.say, give_up=machines.give_up)
 
 
 def announce(job: RecordedRun) -> None:
@@ -213,7 +222,8 @@ def _end(job: EquippedRun, machines: HeldMachines) -> None:
     for host, last_seen in machines.lost.items():
         job.observer.say(
             f"{host}: some time after {last_seen:%H:%M:%S} UTC the machine was no longer held for "
-            "this run (rail-hold there has ended): another run may have measured beside it since"
+            "this run (rail-hold there has ended, or the connection to it): another run may have "
+            "measured beside it since"
         )
 
 

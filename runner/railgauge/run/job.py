@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -136,9 +136,13 @@ class EquippedRun(ReachedRun):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRun(EquippedRun):
-    """With its machines held; `tell_others` says who has them to those who want them too."""
+    """With its machines held; `tell_others` says who has them to those who want them too.
+
+    `give_up` takes the hosts that are lost to the run.
+    """
 
     tell_others: Callable[[str], None]
+    give_up: Callable[[Iterable[str]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -113,24 +113,33 @@ def test_waiting_ends_at_its_limit_with_the_last_holder() -> None:
     assert waiting.busy.text == "run 13"
 
 
-def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news() -> None:
+@pytest.mark.parametrize(
+    ("given_up", "lost"),
+    [
+        (["c"], ["a"]),
+        # Its connection broke, and the run went on over another one.
+        ([], ["a", "c"]),
+    ],
+)
+def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news(
+    given_up: list[str], lost: list[str]
+) -> None:
     def ends(argv: Sequence[str]) -> Program:
         yield HELD
         return 1
 
-    ended, stays, dead = FakeTransport("gone", {"rail-hold": ends}), host(HELD), host(HELD)
+    ended, stays, dead = FakeTransport("a", {"rail-hold": ends}), host(HELD), host(HELD)
+    dead.host = "c"
     machines = HeldMachines(
-        {
-            transport.host + str(i): claim(transport)
-            for i, transport in enumerate((ended, stays, dead))
-        }
+        {transport.host: claim(transport) for transport in (ended, stays, dead)}
     )
     last_known = datetime.now(UTC)
     machines.say("run 1")
     dead.lose()
+    machines.give_up(given_up)
     machines.close()
-    assert list(machines.lost) == ["gone"]
-    assert machines.lost["gone"] <= last_known
+    assert list(machines.lost) == lost
+    assert machines.lost["a"] <= last_known
     assert stays.started[0].sent == ["token", "run 1"]
     assert stays.started[0].stdin_closed
     machines.close()
