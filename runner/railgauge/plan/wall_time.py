@@ -274,7 +274,10 @@ class Estimate:
 
 
 class Spanned(NamedTuple):
-    """A test's replications 1 to `least` begin over `seconds` or more; others need no waiting."""
+    """A test's replications 2 to `least` begin in equal parts of `seconds` after the first ended.
+
+    Others need no waiting.
+    """
 
     least: int
     seconds: float
@@ -288,16 +291,23 @@ def estimate(
 ) -> Estimate:
     """Return how long a run of `rounds` takes: in each as long as its longest launch.
 
-    Tests in `spans` wait as long as it takes to span that time. Equipment is waited for before a
-    launch too, unless this is the only one at a time and the last traffic ended that long ago.
+    Tests in `spans` wait as long as it takes to span that time, in which others may be measured.
+    Equipment is waited for before a launch too, unless this is the only one at a time and the last
+    traffic ended that long ago.
     """
     unknown = rounds_taken = 0
-    seconds: dict[str, float] = {}
-    # Of what the spanned tests measure while they span their time.
-    spanning = dict.fromkeys(spans or {}, 0.0)
+    now = 0.0
+    # When the last of a spanned test's cases had its first replication.
+    ends: dict[str, float] = {}
     quiet = 0.0  # For how long nothing has been sent.
     for dispatches in rounds:
         rounds_taken += 1
+        if spans and dispatches and (span := spans.get(dispatches[0].test)):
+            share = min(1.0, (dispatches[0].replications[0] - 1) / (span.least - 1))
+            first = ends.get(dispatches[0].test, now)
+            waited = max(0.0, first + share * span.seconds - now)
+            now += waited
+            quiet += waited
         longest = settle = 0.0
         for dispatch in dispatches:
             time = times.of(dispatch)
@@ -312,13 +322,10 @@ def estimate(
             longest = took if took > longest else longest
         if dispatches:
             quiet = settle
-            test, number = dispatches[0].test, dispatches[0].replications[0]
-            seconds[test] = seconds.get(test, 0.0) + longest
-            if spans and test in spans and number < spans[test].least:
-                spanning[test] += longest
-    waiting = sum(max(0.0, span.seconds - spanning[test]) for test, span in (spans or {}).items())
-    total = sum(seconds.values()) + waiting
-    return Estimate(total + _RUN_SECONDS if seconds else 0.0, unknown, rounds_taken)
+            now += longest
+            if spans and dispatches[0].replications[0] == 1:
+                ends[dispatches[0].test] = now
+    return Estimate(now + _RUN_SECONDS if rounds_taken else 0.0, unknown, rounds_taken)
 
 
 def within(dispatch: Dispatch, seconds: float, times: LaunchTimes) -> Dispatch | None:

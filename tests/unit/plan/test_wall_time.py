@@ -234,11 +234,24 @@ def test_a_test_takes_at_least_the_time_that_it_spans() -> None:
     test = expanded([("a", "b")], replications=4, duration=5.0)
     times = LaunchTimes(CATALOGUE)
     whole = estimate(arranged(test), times).seconds
-    last = times.of(Dispatch("t", test.cases[0], (4,))).seconds(1)
-    # The last of the replications begins when the span is over.
+    replication = times.of(Dispatch("t", test.cases[0], (4,))).seconds(1)
+    # The span begins with the end of the first replication, and the last one when it is over.
     spanned = estimate(arranged(test), times, {"t": Spanned(4, 600.0)}).seconds
-    assert spanned == pytest.approx(RUN + 600 + last)
-    assert estimate(arranged(test), times, {"t": Spanned(4, 1.0)}).seconds == whole
+    assert spanned == pytest.approx(RUN + replication + 600 + replication)
+    # Of a short one the second alone waits: for its third.
+    short = estimate(arranged(test), times, {"t": Spanned(4, 1.0)}).seconds
+    assert short == pytest.approx(whole + 1 / 3)
+
+
+@pytest.mark.parametrize(("interleaved", "waits"), [(False, 2), (True, 1)])
+def test_tests_in_turns_span_the_same_time(interleaved: bool, waits: int) -> None:
+    tests = [expanded([("a", "b")], replications=4, duration=5.0, name=name) for name in "tu"]
+    times = LaunchTimes(CATALOGUE)
+    replication = times.of(Dispatch("t", tests[0].cases[0], (1,))).seconds(1)
+    rounds = arranged(*tests, interleaved=interleaved)
+    seconds = estimate(rounds, times, {name: Spanned(4, 600.0) for name in "tu"}).seconds
+    # In turns the second test's first replication is in the first test's span.
+    assert seconds == pytest.approx(RUN + waits * 600 + (2 + waits) * replication)
 
 
 def test_a_mode_without_use_for_a_duration_is_a_guess() -> None:
