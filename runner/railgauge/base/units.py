@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 _SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?", re.ASCII)
-_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*([A-Za-z\u00b5/]*)\s*")
+# An exponent of more digits is none to Decimal.
+_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,9})?)\s*([A-Za-z\u00b5/]*)\s*")
 
 _SIZES: dict[str, Decimal] = {
     "": Decimal(1),

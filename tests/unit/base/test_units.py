@@ -67,6 +67,8 @@ def test_one_time_in_two_units_is_one_number() -> None:
         (units.parse_size, "", "is not a size"),
         (units.parse_size, "1e400", "beyond what can be measured"),
         (units.parse_time, "1" + "0" * 30 + "s", "beyond what can be measured"),
+        (units.parse_time, "1e999999999s", "beyond what can be measured"),
+        (units.parse_time, "1e-" + "9" * 20 + "s", "is not a time"),
         (units.parse_size, True, "is not a size"),
         (units.parse_size, "٣KiB", "is not a size"),
     ],
