@@ -32,6 +32,13 @@ def _limit(value: Any) -> float | None:
     return float(value)
 
 
+def _share(value: Any) -> float | None:
+    limit = _limit(value)
+    if limit is not None and limit > 1:
+        raise ValueError(f"{describe(value)} is more than all of it: write 2%, 0.02 or off")
+    return limit
+
+
 def _on_or_off(value: Any) -> bool:
     if isinstance(value, bool) or value in ("on", "off"):
         return value in (True, "on")
@@ -51,6 +58,11 @@ _Limit = Annotated[
     BeforeValidator(_limit),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0}]}),
 ]
+_Share = Annotated[
+    float | None,
+    BeforeValidator(_share),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number", "minimum": 0, "maximum": 1}]}),
+]
 _SWITCH_SCHEMA = WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}]})
 _Switch = Annotated[bool, BeforeValidator(_on_or_off), _SWITCH_SCHEMA]
 _SwitchOrUnset = Annotated[bool | None, BeforeValidator(_on_or_off), _SWITCH_SCHEMA]
@@ -68,15 +80,15 @@ class Suspect(StrictModel):
     of datagrams that left more than `untimed`, a share of them, out of its rate.
     """
 
-    steal: _Limit = 0.02
+    steal: _Share = 0.02
     foreign_cpu: _Limit = 0.1
-    foreign_traffic: _Limit = 0.01
+    foreign_traffic: _Share = 0.01
     swap: _Switch = True
     throttle: _Switch = True
     receive_drops: _SwitchOrUnset = None
     unwatched: _Switch = True
-    under_rate: _Limit = 0.01
-    untimed: _Limit = 0.1
+    under_rate: _Share = 0.01
+    untimed: _Share = 0.1
 
 
 class SystemLogging(StrictModel):

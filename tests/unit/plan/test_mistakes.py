@@ -234,6 +234,10 @@ def test_link_to_an_unknown_host_is_reported_with_the_nearest() -> None:
         ("system_log: {intervall: 1s}", "15:18: unknown key 'intervall': did you mean 'interval'?"),
         ("system_log: {suspect: {steal: much}}", "15:35: 'steal': the text 'much' is no limit"),
         (
+            "system_log: {suspect: {steal: 2}}",
+            "15:35: 'steal': the number 2 is more than all of it",
+        ),
+        (
             "system_log: {suspect: {swap: 3}}",
             "15:34: 'swap': the number 3 stands where on or off is wanted",
         ),
