@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,12 @@ from railgauge.schedulers.scheduler import MARGIN
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
+
+def _expanded(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """Return a path with the home folder for its `~`, which shells leave in `--db=~/runs.db`."""
+    return os.path.expanduser(value)  # noqa: PTH111 - pathlib fails where there is no such user.
+
+
 database = click.option(
     "--db",
     "where",
@@ -23,6 +30,7 @@ database = click.option(
     default=setting("db", "railgauge.db"),
     show_default="railgauge.db",
     metavar="PATH-or-URL",
+    callback=_expanded,
     help="The database (also RAILGAUGE_DB): an SQLite file or an SQLAlchemy URL.",
 )
 

@@ -99,7 +99,10 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
 
 
 def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]:
-    path = path.expanduser()
+    try:
+        path = path.expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{path}: no user of that name has a home folder here") from error
     name = str(path)
     _check_file(path, create)
     read_only = path.exists() and not (

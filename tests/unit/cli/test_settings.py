@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from tests.support import command_line
 
+from railgauge.cli.gating import gate
+from railgauge.cli.planning import check
+from railgauge.cli.submitting import submit
+
 
 def listed(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `railgauge list`, which names the database that isn't there."""
@@ -48,6 +52,18 @@ def test_the_command_line_goes_before_the_environment_the_project_and_the_user(
     assert "nearest.db" in database()
     assert "variable.db" in database(RAILGAUGE_DB="variable.db")
     assert "option.db" in database("--db", "option.db", RAILGAUGE_DB="variable.db")
+
+
+def test_the_home_folder_is_the_same_to_all_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # Shells leave the `~` of `--db=~/runs.db` alone, and systemd that of a variable.
+    for command in (check, gate, submit):
+        context = command.make_context("command", ["plan.yaml", "--db=~/runs.db"])
+        assert context.params["where"] == str(tmp_path / "runs.db")
+    monkeypatch.setenv("RAILGAUGE_DB", "~/runs.db")
+    assert check.make_context("check", ["plan.yaml"]).params["where"] == str(tmp_path / "runs.db")
 
 
 @pytest.mark.parametrize(

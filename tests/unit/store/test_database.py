@@ -172,6 +172,11 @@ def test_a_folder_or_device_is_no_database(tmp_path: Path) -> None:
         Store.open(str(tmp_path / "fifo"))
 
 
+def test_a_home_folder_that_is_not_there_is_the_users_mistake() -> None:
+    with pytest.raises(InputError, match=r"^~nobody-of-that-name/a\.db: no user of that name"):
+        Store.open("~nobody-of-that-name/a.db")
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"the folder .*results does not exist: create it"):
         Store.open(str(tmp_path / "results" / "railgauge.db"))
