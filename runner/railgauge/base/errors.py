@@ -23,6 +23,10 @@ class InputError(RailgaugeError):
     exit_code = 2
 
 
+class NoDatabaseError(InputError):
+    """There is no database where one is named, or nothing in it yet."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One mistake in a file: where it stands (counted from 1) and what to write instead."""

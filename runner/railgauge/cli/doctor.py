@@ -12,6 +12,7 @@ import click
 from railgauge.base import units
 from railgauge.base.certificate import Certificate
 from railgauge.base.characters import in_columns
+from railgauge.base.errors import NoDatabaseError
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -72,10 +73,11 @@ def doctor(hosts: Path, plan: Path | None, links: int, where: str, as_json: bool
 
 def _certificates(where: str) -> list[Certificate]:
     """Return the certificates of a database, none where there is none yet."""
-    if "://" not in where and not Path(where).exists():
+    try:
+        with Store.open(where, create=False) as store:
+            return store.certificates()
+    except NoDatabaseError:
         return []
-    with Store.open(where, create=False) as store:
-        return store.certificates()
 
 
 def _print(diagnosis: Diagnosis) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from railgauge.base.assets import find_shipped, folder, shipped
-from railgauge.base.errors import InputError
+from railgauge.base.errors import InputError, NoDatabaseError
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -58,13 +59,15 @@ def paper(
     loaded = load_paper(find_shipped("reports/papers", definition), catalogue)
     options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)
     plans = [plan.plan.name for plan in loaded.plans()]
-    if runs or Path(where).exists() or "://" in where:
-        with Store.open(where, create=False) as store:
-            chosen = runs or latest_runs(store, plans)
-            files = write_paper(loaded, store, chosen, out, catalogue=catalogue, options=options)
-    else:
-        chosen = ()
-        files = write_paper(loaded, None, (), out, catalogue=catalogue, options=options)
+    with contextlib.ExitStack() as cleanup:
+        store = None
+        try:
+            store = cleanup.enter_context(Store.open(where, create=False))
+        except NoDatabaseError:
+            if runs:
+                raise
+        chosen = runs or (latest_runs(store, plans) if store else ())
+        files = write_paper(loaded, store, chosen, out, catalogue=catalogue, options=options)
     for file in files:
         click.echo(file)
     if not chosen:

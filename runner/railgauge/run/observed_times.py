@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from railgauge.base.errors import NoDatabaseError
 from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.load import LoadedPlan
@@ -36,8 +37,11 @@ def observed_in(where: str, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -
         return NOTHING
     from railgauge.store import Store
 
-    with Store.open(where, create=False) as store:
-        return observed(store, loaded, tests)
+    try:
+        with Store.open(where, create=False) as store:
+            return observed(store, loaded, tests)
+    except NoDatabaseError:
+        return NOTHING
 
 
 def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> Observed:

@@ -13,7 +13,7 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
-from railgauge.base.errors import InputError, StoreError
+from railgauge.base.errors import InputError, NoDatabaseError, StoreError
 from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 
 # How long a server may take to answer, in seconds.
@@ -148,14 +148,14 @@ def _check_file(path: Path, create: bool) -> None:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"the database {path} cannot be read: {reason}") from error
     if not start and not create:
-        raise InputError(f"the database {path} is empty: run a plan first or pass --db")
+        raise NoDatabaseError(f"the database {path} is empty: run a plan first or pass --db")
     if start and start != _MAGIC:
         raise InputError(f"{path} is not a SQLite database: name another file with --db")
 
 
 def _check_missing(path: Path, create: bool) -> None:
     if not create:
-        raise InputError(f"there is no database at {path}: run a plan first or pass --db")
+        raise NoDatabaseError(f"there is no database at {path}: run a plan first or pass --db")
     if not path.absolute().parent.is_dir():
         raise InputError(
             f"the folder {path.parent} does not exist: create it, or name another with --db"

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy.exc import OperationalError
 
 from railgauge.base.assets import folder
-from railgauge.base.errors import InputError, StoreError
+from railgauge.base.errors import InputError, NoDatabaseError, StoreError
 
 VERSION_TABLE = "railgauge_schema"
 NEWEST = "database.sql"
@@ -34,7 +34,7 @@ def migrate(engine: Engine, database: str, *, create: bool) -> None:
     if revision == known_revisions[-1]:
         return
     if revision is None and not create:
-        raise InputError(f"the database {database} is empty: run a plan first or pass --db")
+        raise NoDatabaseError(f"the database {database} is empty: run a plan first or pass --db")
     try:
         _upgrade(engine, database, known_revisions)
     except OperationalError as error:

@@ -59,7 +59,10 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
     tmp_path: Path, loaded: LoadedPlan
 ) -> None:
     tests = expand(loaded)
-    assert observed_in(str(tmp_path / "absent.db"), loaded, tests) == NOTHING
+    (tmp_path / "empty.db").touch()
+    absent = str(tmp_path / "absent.db")
+    for where in (absent, f"sqlite:///{absent}", str(tmp_path / "empty.db")):
+        assert observed_in(where, loaded, tests) == NOTHING
     where = str(tmp_path / "runs.db")
     with Store.open(where, create=True) as store:
         assert observed(store, loaded, tests) == NOTHING
