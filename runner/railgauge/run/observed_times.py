@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from railgauge.base.errors import NoDatabaseError
 from railgauge.engine.patience import patience_for
@@ -13,6 +13,7 @@ from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.schedule import Dispatch
 from railgauge.plan.wall_time import LaunchTimes
+from railgauge.plan.yamlfile import loads
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -48,14 +49,15 @@ def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) ->
     """Return what the plan's last run took whose launches followed one another.
 
     Side by side they don't show how long each was, and a test that spans some time waits, too, when
-    another's launch is over. What took longer than its engine may is no launch: the run was stopped
-    and went on, or a clock was set.
+    another's launch is over: by the plan as it was then. What took longer than its engine may is no
+    launch: the run was stopped and went on, or a clock was set.
     """
-    plan = loaded.plan
-    if plan.concurrency > 1:
-        return NOTHING
-    waiting = {test.name for test in plan.tests if test.rule and test.rule.span}
-    for head in store.run_heads(plan.name)[: -_MOST_RUNS - 1 : -1]:
+    for head in store.run_heads(loaded.plan.name)[: -_MOST_RUNS - 1 : -1]:
+        text = store.run(head.id).new.plan_text
+        plan = loads(text, f"plan of run {head.id}").data if text else None
+        if plan is None or plan.get("concurrency", 1) > 1:
+            continue
+        waiting = {test["name"] for test in plan["tests"] if _spans(test.get("replications"))}
         launches = store.launch_seconds(head.id, waiting)
         seconds = {
             key: median(times)
@@ -79,3 +81,7 @@ def _longest(
             if (name, case.key) in launches:
                 silence = patience_for(engine, case, expanded.test.limit)
                 yield (name, case.key), silence + times.of(Dispatch(name, case, (1,))).once
+
+
+def _spans(replications: Any) -> bool:
+    return isinstance(replications, dict) and "span" in replications

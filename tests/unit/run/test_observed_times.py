@@ -37,9 +37,11 @@ def loaded(tmp_path: Path) -> LoadedPlan:
     return load_plan(tmp_path / "counted.yaml")
 
 
-def store_run(store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, int, str]]) -> int:
+def store_run(
+    store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, int, str]], text: str = PLAN
+) -> int:
     """Store a run of launches: case, start (s), how many replications, how the last one ended."""
-    named = replace(RUN, plan="counted")
+    named = replace(RUN, plan="counted", plan_text=text)
     cases = [(test.test.name, case) for test in expand(loaded) for case in test.cases]
     number = store.begin_run(named, [PlannedCase(*pair, 4) for pair in cases], METRICS)
     counts = [0] * len(cases)
@@ -84,8 +86,10 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
         assert observed(store, loaded, tests) == (first, expected)
         store_run(store, loaded, [])  # Nothing was measured.
         assert observed(store, loaded, tests) == (first, expected)
-        plan = loaded.plan.model_copy(update={"concurrency": 2})
-        assert observed(store, replace(loaded, plan=plan), tests) == NOTHING
+        # Launches side by side, as the plan was then, say nothing of how long each was.
+        both = [(0, 0.0, 1, "ok"), (1, 0.0, 1, "ok"), (0, 10.0, 1, "ok")]
+        store_run(store, loaded, both, f"{PLAN}concurrency: 2\n")
+        assert observed(store, loaded, tests) == (first, expected)
 
     plan_file = str(tmp_path / "counted.yaml")
     without = check(plan_file, str(tmp_path / "absent.db"))
