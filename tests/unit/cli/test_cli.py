@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +107,20 @@ def test_the_engines_are_listed_and_described():
     ] == ["tcp"]
     completed = railgauge("engines", "upd")
     assert (completed.returncode, "did you mean 'udp'" in completed.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heading"),
+    [(["engines", "fio"], "- `engines`: "), (["check", "quickstart"], "- `check`: ")],
+)
+def test_the_documentation_names_all_that_is_printed_as_json(
+    arguments: list[str], heading: str
+) -> None:
+    answered = CliRunner().invoke(cli, [*arguments, "--json"], env={"RAILGAUGE_DB": "none.db"})
+    answer = json.loads(answered.output)
+    described = (ROOT / "docs" / "cli.md").read_text().partition(heading)[2].partition("\n- `")[0]
+    keys = (answer[0] if isinstance(answer, list) else answer).keys()
+    assert keys <= {word.strip("`") for word in re.findall(r"`\w+`", described)}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
