@@ -82,6 +82,8 @@ def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]
         )
         for loc in _missing_values(document.data)
     }
+    # What lacks an entry that is wrong is not too short for that.
+    lacking = {("too_short", mistake.loc[:-1]) for mistake in document.mistakes}
     try:
         value = model.model_validate(document.data)
         mistakes = [*document.mistakes, *missing_values.values()]
@@ -94,6 +96,7 @@ def attempt(document: Document, model: type[M]) -> tuple[M | None, list[Mistake]
                 Mistake(detail["loc"], _problem(document, model, detail))
                 for detail in error.errors(include_url=False)
                 if detail["loc"] not in missing_values
+                and (detail["type"], detail["loc"]) not in lacking
             ),
         ]
 

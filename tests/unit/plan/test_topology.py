@@ -233,6 +233,13 @@ hosts:
     assert len(places) == 6
 
 
+def test_hosts_of_which_all_are_wrong_are_not_too_few_beside(tmp_path: Path) -> None:
+    with pytest.raises(FileProblems) as caught:
+        listed(tmp_path, 'hosts:\n  a[1-2]: {address: "10.0.0.[1-3]", ssh: "a[1-2]"}\n')
+    (problem,) = caught.value.problems
+    assert problem.message == "'10.0.0.[1-3]' has 3 names, but the hosts here are 2"
+
+
 def test_hostlists_of_unknown_hosts_have_their_place(tmp_path: Path) -> None:
     assert mistakes(
         tmp_path,
