@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -162,7 +163,8 @@ def launch_seconds(
 
     For each replication of the launch its part, of those launches alone in which all went well.
     What was imported has none, nor has the last launch, nor one that a test which is `waiting` for
-    its time follows.
+    its time follows, nor the last one before the run was resumed: that shows by the logs of its
+    hosts at rest, and not where there are no system logs.
     """
     rows = connection.execute(
         select(
@@ -181,10 +183,15 @@ def launch_seconds(
         # Not by their times: the clock may have been set back.
         .order_by(LaunchRow.id)
     ).all()
+    idle = select(LOG.c.started_at).where(
+        LOG.c.run_id == run_id, LOG.c.launch_id.is_(None), LOG.c.phase == "before"
+    )
+    starts = sorted(connection.scalars(idle))
     seconds: dict[tuple[str, str], list[float]] = {}
     for (began, test, key, count, failed), following in pairwise(rows):
         passed = datetime.fromisoformat(following[0]) - datetime.fromisoformat(began)
-        if not failed and following[1] not in waiting:
+        is_paused = bisect(starts, began) != bisect(starts, following[0])
+        if not failed and not is_paused and following[1] not in waiting:
             seconds.setdefault((test, key), []).append(passed.total_seconds() / count)
     return seconds
 

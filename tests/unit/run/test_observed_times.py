@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.support.store_samples import METRICS, MOMENT, RUN
+from tests.support.store_samples import METRICS, MOMENT, RUN, system_log
 
 from railgauge.cli import cli
 from railgauge.plan.cases import expand
@@ -119,6 +119,18 @@ def test_a_pause_and_a_clock_that_was_set_are_no_part_of_a_launch(
             ],
         )
         assert observed(store, loaded, tests) == (run, {("t", key): 8.0, ("t", other_key): 10.0})
+
+
+def test_a_run_that_was_resumed_took_no_longer_for_it(tmp_path: Path, loaded: LoadedPlan) -> None:
+    with Store.open(str(tmp_path / "runs.db")) as store:
+        # Stopped in the first case's launch, and for ten hours.
+        launches = [(0, 0.0, 2, "ok"), (0, 36_000.0, 2, "ok"), (1, 36_010.0, 4, "ok")]
+        run = store_run(store, loaded, launches)
+        for start in (-1.0, 35_999.0):
+            store.add_logs(run, [system_log(phase="before", started_at=MOMENT + start)])
+        tests = expand(loaded)
+        key = tests[0].cases[0].key
+        assert observed(store, loaded, tests) == (run, {("t", key): 5.0})
 
 
 def check(plan: str, where: str) -> Any:
