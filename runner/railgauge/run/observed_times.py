@@ -46,13 +46,14 @@ def observed_in(where: str, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -
 
 
 def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) -> Observed:
-    """Return what the plan's last run took whose launches followed one another.
+    """Return what the plan's last run of all its cases took whose launches followed one another.
 
     Side by side they don't show how long each was, and a test that spans some time waits, too, when
     another's launch is over: by the plan as it was then. What took longer than its engine may is no
     launch: the run was stopped and went on, or a clock was set.
     """
-    for head in store.run_heads(loaded.plan.name)[: -_MOST_RUNS - 1 : -1]:
+    heads = [head for head in store.run_heads(loaded.plan.name) if not head.partial]
+    for head in heads[: -_MOST_RUNS - 1 : -1]:
         text = store.run(head.id).new.plan_text
         plan = loads(text, f"plan of run {head.id}").data if text else None
         if plan is None or plan.get("concurrency", 1) > 1:

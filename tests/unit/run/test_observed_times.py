@@ -14,6 +14,7 @@ from tests.support.store_samples import METRICS, MOMENT, RUN, system_log
 from railgauge.cli import cli
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan
+from railgauge.plan.partial import ONLY
 from railgauge.run.observed_times import NOTHING, observed, observed_in
 from railgauge.store import Store
 from railgauge.store.records import Launch, Outcome, PlannedCase
@@ -38,10 +39,14 @@ def loaded(tmp_path: Path) -> LoadedPlan:
 
 
 def store_run(
-    store: Store, loaded: LoadedPlan, starts: list[tuple[int, float, int, str]], text: str = PLAN
+    store: Store,
+    loaded: LoadedPlan,
+    starts: list[tuple[int, float, int, str]],
+    text: str = PLAN,
+    **files: str,
 ) -> int:
     """Store a run of launches: case, start (s), how many replications, how the last one ended."""
-    named = replace(RUN, plan="counted", plan_text=text)
+    named = replace(RUN, plan="counted", plan_text=text, files=files)
     cases = [(test.test.name, case) for test in expand(loaded) for case in test.cases]
     number = store.begin_run(named, [PlannedCase(*pair, 4) for pair in cases], METRICS)
     counts = [0] * len(cases)
@@ -85,6 +90,9 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
         expected = {("t", key): 11.0, ("t", other_key): 5.0}
         assert observed(store, loaded, tests) == (first, expected)
         store_run(store, loaded, [])  # Nothing was measured.
+        assert observed(store, loaded, tests) == (first, expected)
+        # A gate measured one case once more.
+        store_run(store, loaded, [(0, 0.0, 1, "ok"), (0, 20.0, 1, "ok")], **{ONLY: "[]"})
         assert observed(store, loaded, tests) == (first, expected)
         # Launches side by side, as the plan was then, say nothing of how long each was.
         both = [(0, 0.0, 1, "ok"), (1, 0.0, 1, "ok"), (0, 10.0, 1, "ok")]
