@@ -76,6 +76,7 @@ struct network {
 #define ANSWER_SECONDS 10.0 /* a peer that computes nothing answers within this */
 #define RESULT_SECONDS 30.0 /* draining included */
 #define GRACE_SECONDS 30.0  /* beyond a replication's duration */
+#define LEAST_SECONDS 1e-9  /* a tick of now_ns(): what a peer says took less has no rate */
 
 /* Tells the server of a replication and waits until it is ready; what it says then. Sets the
  * trial's token. */

@@ -21,7 +21,7 @@ double set_omitted(struct result *result, const struct fields *reply, const stru
 {
     double bytes = (double)fields_count(reply, "omitted", BYTES_LIMIT);
     double elapsed = fields_number(reply, "omitted_elapsed", 0, 1e9);
-    if (elapsed > 0)
+    if (elapsed >= LEAST_SECONDS)
         result_set(result, "omitted_throughput", bytes * 8 / elapsed);
     result_set(result, "omitted_sent_bytes", client->bytes);
     result_set(result, "omitted_received_bytes", bytes);

@@ -49,7 +49,7 @@ void reception_result(const struct launch *launch, const struct reception *recep
 {
     double size = number_of(launch, "datagram"), received = (double)reception->received;
     double lost = (double)(sent - reception->received);
-    if (reception->elapsed <= 0 || reception->timed == 0)
+    if (reception->elapsed < LEAST_SECONDS || reception->timed == 0)
         fail(TOO_SHORT, "only %g datagram%s arrived, and all at once, which has no rate: send more",
              received, received == 1 ? "" : "s");
     set_prefixed(result, prefix, "throughput",

@@ -211,11 +211,23 @@ def test_bytes_that_tcp_lost_are_an_error(engines) -> None:
     assert _code(engines, server, "RESULT", _lie("received", "12799"), first=2) == "short-count"
 
 
+@pytest.mark.parametrize("elapsed", ["0", "1e-310"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_result_that_took_no_time_has_no_rate(engines, engine: str) -> None:
+def test_a_result_that_took_no_time_has_no_rate(engines, engine: str, elapsed: str) -> None:
     server = engines.server(engine)
     first = 2 if engine == "tcp" else 1
-    assert _code(engines, server, "RESULT", _lie("elapsed", "0"), first=first) == "too-short"
+    assert _code(engines, server, "RESULT", _lie("elapsed", elapsed), first=first) == "too-short"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_omitted_part_that_took_no_time_has_no_rate(engines, engine: str) -> None:
+    server = engines.server(engine)
+    first = 2 if engine == "tcp" else 1
+    with Between(
+        server.port, Wire.RESULT, _lie("omitted_elapsed", "1e-310"), first=first
+    ) as between:
+        client = _start(engines, engine, between.port, "--omit=20ms", "--count=2000")
+        assert all("omitted_throughput" not in metrics for metrics in client.finish().metrics)
 
 
 def test_a_servers_warnings_and_settings_reach_the_reader(engines) -> None:
