@@ -81,8 +81,9 @@ void take_received(const struct client *client, const struct sender *sender,
 {
     uint64_t windows[MAX_THREADS];
     size_t count = connections_of(client->launch);
-    struct reception sum = {.bytes = fields_count(reply, "received", BYTES_LIMIT),
-                            .timed = fields_count(reply, "timed", BYTES_LIMIT),
+    uint64_t received = fields_count(reply, "received", BYTES_LIMIT);
+    struct reception sum = {.bytes = received,
+                            .timed = fields_count(reply, "timed", (double)received),
                             .elapsed = fields_number(reply, "elapsed", 0, 1e9)};
     struct omitted own = sum_omitted(sender, count, &(struct usage){0});
     if (sender->omit > 0) {

@@ -200,10 +200,19 @@ def test_a_time_that_cannot_be_is_refused(engines, now: str | None) -> None:
     assert _code(engines, server, "TIME_IS", _lie("now", now)) == "bad-peer"
 
 
-@pytest.mark.parametrize(("name", "value"), [("received", "21"), ("timed", "21"), ("timed", "4.5")])
-def test_counts_that_do_not_fit_what_was_sent_are_no_result(engines, name, value) -> None:
-    server = engines.server("udp")
-    assert _code(engines, server, "RESULT", _lie(name, value)) == "bad-peer"
+@pytest.mark.parametrize(
+    ("engine", "name", "value"),
+    [
+        ("udp", "received", "21"),
+        ("udp", "timed", "21"),
+        ("udp", "timed", "4.5"),
+        ("tcp", "timed", "12801"),
+    ],
+)
+def test_counts_that_do_not_fit_what_was_sent_are_no_result(engines, engine, name, value) -> None:
+    server = engines.server(engine)
+    first = 2 if engine == "tcp" else 1
+    assert _code(engines, server, "RESULT", _lie(name, value), first=first) == "bad-peer"
 
 
 def test_bytes_that_tcp_lost_are_an_error(engines) -> None:
