@@ -27,7 +27,7 @@ static inline uint64_t wall_ns(void)
 
 static inline uint64_t seconds_ns(double seconds)
 {
-    return (uint64_t)(seconds * 1e9);
+    return (uint64_t)(seconds * 1e9 + 0.5);
 }
 
 static inline double ns_seconds(uint64_t nanoseconds)

@@ -111,6 +111,15 @@ def test_by_hand_a_series_is_written_to_a_file(engines, tmp_path) -> None:
     assert int(blocks[1].split()[-1]) == outcome.metrics[0]["received_bytes"]
 
 
+@pytest.mark.parametrize("engine", ["tcp", "udp"])
+def test_an_interval_is_as_long_as_asked_for(engines, engine: str) -> None:
+    """The product of 4.1e-3 and 1e9 is just below 4100000: ten of them are 41 ms."""
+    options = (*TCP[engine == "udp" :], "--series=4.1ms", "--omit=41ms")
+    for _, series in _series(engines.client(engines.server(engine), *options, count=1)):
+        assert series.length == 4_100_000
+        assert {column.omitted for column in series.columns.values()} == {10}
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
