@@ -21,12 +21,19 @@ static uint32_t socket_drops(int fd)
 void drops_begin(struct drops *drops, int fd, bool gro, uint64_t segments)
 {
     *drops = (struct drops){.fd = fd, .gro = gro, .segments = segments};
-    drops_begin_again(drops);
+    drops->before = socket_drops(fd);
 }
 
-void drops_begin_again(struct drops *drops)
+void drops_note_omitted(struct drops *drops, uint32_t counted)
 {
-    drops->before = socket_drops(drops->fd);
+    drops->before = counted;
+}
+
+void drops_begin_again(struct drops *drops, uint32_t counted, uint64_t lost)
+{
+    uint32_t between = counted - drops->before;
+    uint64_t buffers = drops->gro ? (lost + drops->segments - 1) / drops->segments : lost;
+    drops->before = counted - (buffers < between ? (uint32_t)buffers : between);
 }
 
 /* Is it exactly what the sender handed over in one call? The last call may be a short one. */

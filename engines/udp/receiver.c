@@ -10,6 +10,7 @@
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
+#include "../lib/sockopts.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -47,7 +48,8 @@ struct receiver {
     unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
     union {
         struct cmsghdr aligned;
-        unsigned char room[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(int))];
+        unsigned char room[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(int)) +
+                           CMSG_SPACE(sizeof(uint32_t))];
     } control[RECEIVE_BATCH];
     _Alignas(4096) unsigned char space[GRO_BATCH * GRO_SIZE];
 };
@@ -70,6 +72,12 @@ static void prepare_message(struct receiver *receiver, unsigned int i)
         message->msg_control = receiver->control[i].room;
 }
 
+/* Has the kernel add to each message how many it had dropped when that came. */
+static void note_drops(const struct receiver *receiver, bool on)
+{
+    set_option(receiver->fd, SOL_SOCKET, SO_RXQ_OVFL, on, "notes of drops");
+}
+
 static void prepare(struct receiver *receiver, struct receiver_group *group, size_t number)
 {
     const struct launch *launch = group->launch;
@@ -83,7 +91,7 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->header = header_of(receiver->size);
     receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
-    receiver->notes = receiver->gro || (group->trace && !by_user);
+    receiver->notes = receiver->gro || (group->trace && !by_user) || group->trial->omit > 0;
     receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
     if (group->trace && by_user) /* each has its own time */
         receiver->width = 1;
@@ -96,6 +104,7 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
         prepare_message(receiver, i);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
+    note_drops(receiver, group->trial->omit > 0);
     uint64_t segments = (uint64_t)int_of(launch, "gso");
     drops_begin(&receiver->drops, receiver->fd, receiver->gro, segments + (segments == 0));
 }
@@ -167,8 +176,9 @@ static int receive_call(struct receiver *receiver)
     return receive_soon(&receiver->waiting, count);
 }
 
-/* What the kernel says of a message: how long its datagrams are, and when it came. */
-static void read_notes(struct msghdr *message, size_t *step, uint64_t *at)
+/* What the kernel says of a message: how long its datagrams are, when it came, and how many it had
+ * dropped by then (none: it says nothing). */
+static void read_notes(struct msghdr *message, size_t *step, uint64_t *at, uint32_t *dropped)
 {
     for (struct cmsghdr *note = CMSG_FIRSTHDR(message); note; note = CMSG_NXTHDR(message, note)) {
         int size;
@@ -180,6 +190,8 @@ static void read_notes(struct msghdr *message, size_t *step, uint64_t *at)
         } else if (note->cmsg_level == SOL_SOCKET && note->cmsg_type == SCM_TIMESTAMPNS) {
             memcpy(&time, CMSG_DATA(note), sizeof time);
             *at = (uint64_t)time.tv_sec * NANOSECONDS + (uint64_t)time.tv_nsec;
+        } else if (note->cmsg_level == SOL_SOCKET && note->cmsg_type == SO_RXQ_OVFL) {
+            memcpy(dropped, CMSG_DATA(note), sizeof *dropped);
         }
     }
 }
@@ -218,9 +230,12 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
     const unsigned char *packet =
         receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
     const unsigned char *newest = NULL;
+    const struct sequence *counted = &receiver->counts.sequence;
+    bool omitted = receiver->group->trial->omit > 0 && counted->unique == 0;
     uint64_t number;
+    uint32_t dropped = 0;
     if (receiver->notes)
-        read_notes(&receiver->messages[i].msg_hdr, &step, &at);
+        read_notes(&receiver->messages[i].msg_hdr, &step, &at, &dropped);
     if (receiver->gro && step == receiver->size &&
         header_read(packet, receiver->header, receiver->token, receiver->counts.sequence.next,
                     &number) &&
@@ -232,6 +247,10 @@ static const unsigned char *take_message(struct receiver *receiver, unsigned int
         if (take_datagram(receiver, packet, step, at))
             newest = packet;
     }
+    if (omitted && counted->unique == 0)
+        drops_note_omitted(&receiver->drops, dropped);
+    else if (omitted)
+        drops_begin_again(&receiver->drops, dropped, counted->next - counted->unique);
     return newest;
 }
 
@@ -257,7 +276,7 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         if (receiver->group->trial->omit > 0) {
             usage_end(&receiver->omitted_usage);
             receiver->waiting.polled = 0;
-            drops_begin_again(&receiver->drops);
+            note_drops(receiver, false);
         }
         receiver->timing.first_at = now;
         receiver->timing.first_sent = receiver->timing.last_sent;

@@ -680,6 +680,43 @@ def test_losses_are_of_the_part_that_counts(engines) -> None:
         assert m["receiver_drops"] <= m["lost_packets"]
 
 
+@pytest.mark.parametrize("missing", [0, 7])
+def test_drops_before_the_first_datagram_that_counts_is_read_are_counted(
+    engines, missing: int
+) -> None:
+    """Its buffer is full before the receiver takes it; of what counts, the first ones vanish."""
+    server = engines.server("udp")
+    client = StreamClient(server.port, datagram=1000, omit=0.01, rcvbuf=65536)
+    client.start()
+    (stream,) = client.sockets
+    with _stopped(server):
+        for number in range(10):
+            stream.send(datagram((1 << 63) + number, 1000))
+        for number in range(missing, 500):
+            stream.send(datagram(number, 1000))
+    _, fields = client.end(500)
+    lost = 500 - int(fields["received"])
+    assert int(fields["drops"]) == lost - missing > 0
+
+
+def test_drops_of_the_omitted_part_do_not_count(engines) -> None:
+    """Its end is dropped, and the beginning of what counts; then the receiver has caught up."""
+    server = engines.server("udp")
+    client = StreamClient(server.port, datagram=1000, omit=0.01, rcvbuf=65536)
+    client.start()
+    (stream,) = client.sockets
+    with _stopped(server):
+        for number in range(500):
+            stream.send(datagram((1 << 63) + number, 1000))
+        for number in range(20):
+            stream.send(datagram(number, 1000))
+    _await_catching_up(client, server)
+    for number in range(20, 30):
+        stream.send(datagram(number, 1000))
+    _, fields = client.end(30)
+    assert (fields["received"], fields["drops"]) == ("10", "20")
+
+
 def test_datagrams_too_small_to_say_that_they_do_not_count_are_refused(engines) -> None:
     outcome = engines.client(engines.server("udp"), "--omit=40ms", "--datagram=7")
     assert outcome.error["code"] == "bad-parameter"
