@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define ANSWER_LIMIT_NS NANOSECONDS /* a round trip longer than this is lost */
+#define STALL_LOSSES (STALL_NS / ANSWER_LIMIT_NS) /* so many in a row are a failure */
 #define LOOK_AT_CLOCK 1024          /* polls without an answer until the clock is read */
 #define NAME_SIZE 16                /* token and number, by which an answer is known */
 
@@ -86,16 +87,16 @@ static void forget_earlier_answers(struct requester *a)
         ;
 }
 
-static void note_loss(struct requester *a, uint64_t silent_since)
+static void note_loss(struct requester *a, uint64_t in_a_row)
 {
     a->trips.lost++;
     if (!control_alive(a->client->control))
         fail(PEER_LOST, "the server died or hung up");
-    if (now_ns() - silent_since <= STALL_NS)
+    if (in_a_row < STALL_LOSSES)
         return;
     if (a->trips.times.count > 0)
-        fail(NO_ANSWER, "no datagram came back for 10 s, after %llu that did",
-             (unsigned long long)a->trips.times.count);
+        fail(NO_ANSWER, "none of %llu datagrams came back within 1 s, after %llu that did",
+             (unsigned long long)in_a_row, (unsigned long long)a->trips.times.count);
     fail(NO_DATA, "none of %llu datagrams came back within 1 s", (unsigned long long)a->trips.lost);
 }
 
@@ -120,16 +121,17 @@ static void request_repeatedly(void *share)
     request(a);
     wait_for_echo(a);
     uint64_t now = round_trips_begin(trips, a->client->launch, a->trial, a->number);
-    uint64_t silent_since = now;
+    uint64_t losses = 0; /* in a row */
     while (round_trips_next(trips, now)) {
         request(a);
         round_trips_sent(trips);
         uint64_t arrived = wait_for_echo(a);
         if (arrived) {
             round_trips_back(trips, arrived);
-            now = silent_since = arrived;
+            now = arrived;
+            losses = 0;
         } else {
-            note_loss(a, silent_since);
+            note_loss(a, ++losses);
             now = now_ns();
         }
     }

@@ -181,6 +181,13 @@ def test_a_lost_answer_is_a_loss_after_a_second_and_no_round_trip(engines, poll)
     assert m["rtt_max"] < 1 <= m["client_elapsed"]
 
 
+def test_one_lost_answer_at_a_slow_pace_is_no_silence(engines) -> None:
+    """It is lost after a second, ten and a half after the answer before."""
+    with EchoPeer("udp", lambda number, m: [(0, m)] if number != 1 else []) as peer:
+        m = _metrics(_ask(engines, peer, "--count=2", "--interval=9.5s"))
+    assert (m["round_trips"], m["lost_packets"]) == (1, 1)
+
+
 def test_an_answer_that_a_frozen_client_takes_late_is_not_lost(engines) -> None:
     pids: queue.Queue[int] = queue.Queue()
 
