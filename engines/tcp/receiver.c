@@ -104,7 +104,7 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
         receivers[i].omitted_usage = (struct usage){0};
         receivers[i].fd = fds[i];
         receivers[i].control = control;
-        receivers[i].limit = trial_limit(trial, DRAIN_SECONDS);
+        receivers[i].limit = trial_limit(trial, trial->count ? GRACE_SECONDS : DRAIN_SECONDS);
         receivers[i].bytes = receivers[i].first = 0;
         receivers[i].first_at = receivers[i].last_at = 0;
         intervals_prepare(&receivers[i].intervals, receivers[i].launch, trial, &quantity, 1);

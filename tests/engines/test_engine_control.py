@@ -7,6 +7,7 @@ import os
 import resource
 import socket
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -503,6 +504,29 @@ def test_a_start_beyond_the_longest_replication_is_refused(engines, wire) -> Non
     peer.expect(wire.SETTINGS)
     peer.send(wire.START, **START | {"duration": 11})
     assert peer.expect(wire.FAILED)["code"] == "limit-exceeded"
+
+
+def test_a_stream_by_count_is_ended_half_a_minute_after_the_longest_replication(
+    shipped_engines, wire, tmp_path: Path
+) -> None:
+    library, jump = tmp_path / "jumping.so", tmp_path / "jump"
+    source = Path(__file__).with_name("jumping_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    jump.touch()
+    clock = {"LD_PRELOAD": str(library), "JUMP": str(jump)}
+    peer = _greeted(wire, shipped_engines.server("tcp", "--max-duration=5s", **clock))
+    peer.send(wire.SETUP, congestion="system")
+    port = int(peer.expect(wire.SETTINGS)["ports"])
+    peer.send(wire.START, number=1, duration=1, count=1000000, client_ports="")
+    peer.expect(wire.READY)
+    with socket.create_connection(("127.0.0.1", port)) as stream:
+        stream.sendall(peer.token().to_bytes(8, "big") + bytes(8))
+        stream.recv(16, socket.MSG_WAITALL)
+        for seconds in (20, 40):  # at each, data has just come
+            jump.write_bytes(bytes(seconds))
+            stream.sendall(b"x" * 1000)
+        failure = peer.expect(wire.FAILED)
+    assert (failure["code"], "in time" in failure["message"]) == ("no-answer", True)
 
 
 def test_clients_come_from_allowed_addresses_only(engines) -> None:
