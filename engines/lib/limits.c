@@ -121,19 +121,20 @@ static bool is_inside(const struct prefix *prefix, const struct address *address
     return true;
 }
 
-/* True if the list is empty or has the address; at an entry that is none it stops and says where. */
+/* True if the list has the address; at an entry that is none it stops and says where. */
 static bool list_allows(const char *list, const struct address *source, const char **unreadable)
 {
-    bool allowed = *list == '\0';
-    for (size_t length; *list; list += length + (list[length] == ',')) {
+    bool allowed = false;
+    do {
         struct prefix prefix;
-        length = strcspn(list, ",");
+        size_t length = strcspn(list, ",");
         if (!read_prefix(list, length, &prefix)) {
             *unreadable = list;
             return false;
         }
         allowed = allowed || (source && is_inside(&prefix, source));
-    }
+        list += length + (list[length] == ',');
+    } while (*list);
     return allowed;
 }
 
