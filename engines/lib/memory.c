@@ -10,20 +10,28 @@
 
 static double limit; /* 0: none */
 
+static double half_of_host(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 2;
+}
+
 void limit_memory(double bytes)
 {
     long pages = 0;
-    if (bytes <= 0)
-        return;
-    limit = bytes;
+    struct rlimit present;
+    limit = bytes > 0 ? bytes : half_of_host();
     FILE *own = fopen("/proc/self/statm", "r");
     if (own == NULL || fscanf(own, "%*d %*d %*d %*d %*d %ld", &pages) != 1)
         pages = 0;
     if (own)
         fclose(own);
-    rlim_t most = (rlim_t)((double)pages * (double)sysconf(_SC_PAGESIZE) + bytes);
+    rlim_t used = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE), most = used + (rlim_t)limit;
+    if (getrlimit(RLIMIT_DATA, &present) == 0 && present.rlim_max < most) {
+        most = present.rlim_max; /* whoever started the server allows less */
+        limit = most > used ? (double)(most - used) : 1;
+    }
     if (setrlimit(RLIMIT_DATA, &(struct rlimit){most, most}) != 0)
-        fail(SYSTEM_ERROR, "cannot limit the memory to %.0f bytes", bytes);
+        fail(SYSTEM_ERROR, "cannot limit the memory to %.0f bytes", limit);
 }
 
 static _Noreturn void beyond_limit(double bytes)
@@ -47,12 +55,11 @@ unsigned char *test_buffer(size_t size)
 void must_fit(size_t count, size_t size)
 {
     double required = (double)count * (double)size;
-    double physical = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (limit > 0 && required > limit)
         beyond_limit(required);
-    if (required > physical / 2)
+    if (required > half_of_host())
         fail(OUT_OF_MEMORY,
              "the test asks for %zu times %zu bytes of memory, more than half of the %.0f bytes "
              "that this host has: use smaller or fewer",
-             count, size, physical);
+             count, size, 2 * half_of_host());
 }

@@ -15,7 +15,7 @@ unsigned char *test_buffer(size_t size);
 void must_fit(size_t count, size_t size);
 
 /* From now on this process, and any that it forks, gets so many bytes beyond what it has; all that
- * goes beyond fails with LIMIT_EXCEEDED. 0: no such limit. */
+ * goes beyond fails with LIMIT_EXCEEDED. 0: half of what this host has. */
 void limit_memory(double bytes);
 
 #endif

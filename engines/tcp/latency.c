@@ -173,6 +173,7 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     struct task tasks[MAX_THREADS];
     const struct round_trips *trips[MAX_THREADS];
     size_t threads = size_of(client->launch, "threads");
+    must_fit(threads, size_of(client->launch, "message"));
     for (size_t i = 0; i < threads; i++)
         tasks[i] = (struct task){make_data, &make_requester(client, trial, i)->exchange, (int)i};
     team_prepare(client->launch, false, tasks, threads);
@@ -210,6 +211,7 @@ static void prepare(struct session *session, const struct trial *trial)
     (void)trial;
     struct task tasks[MAX_THREADS];
     size_t threads = size_of(&session->launch, "threads");
+    must_fit(threads, size_of(&session->launch, "message"));
     for (size_t i = 0; i < threads; i++) {
         set_exchange(&echoes[i], &session->launch, -1);
         tasks[i] = (struct task){make_data, &echoes[i], (int)i};

@@ -491,6 +491,16 @@ def test_memory_beyond_the_limit_is_refused_with_the_option_that_sets_it(shipped
     assert "--max-memory" in error["message"]
 
 
+def test_without_that_option_the_limit_is_half_of_what_the_host_has(shipped_engines, wire) -> None:
+    """64 GiB, or else more than this server could get: it must not even try."""
+    peer = _greeted(wire, shipped_engines.server("tcp", prefix=("prlimit", "--as=1000000000")))
+    setup = {"mode": "latency", "congestion": "system", "message": 1 << 30, "threads": 64}
+    peer.send(wire.SETUP, **setup)
+    peer.expect(wire.SETTINGS)
+    peer.send(wire.START, **START)
+    assert peer.expect(wire.FAILED)["code"] == "limit-exceeded"
+
+
 def test_a_client_within_the_limits_is_served(engines) -> None:
     limits = ("duration=200ms", "threads=2", "sockbuf=64KiB", "rate=1Gbit/s", "memory=1GiB")
     server = engines.server("udp", *(f"--max-{limit}" for limit in limits))
