@@ -131,7 +131,8 @@ static const struct metric metrics[] = {
      "where datagrams were dropped but those that arrived were held together unevenly",
      "drops", 1, 0, .kind = KIND_COUNT},
     {"sender_retries", "", "lower", SENDERS,
-     "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated",
+     "sends that the sending kernel refused for want of memory (ENOBUFS) and that were repeated; "
+     "what a full queue of the sending interface drops it does not refuse: that is in lost_packets",
      NULL, 1, 0, .kind = KIND_COUNT},
     {"send_gap_p50", "s", "neither", SENDERS,
      "median time from one of a thread's sends to its next, with rate or wait", "gap p50 us", 1e-6,

@@ -159,7 +159,7 @@ static int hand_over(struct sender *sender, uint64_t now)
 
 static void refused(struct sender *sender, int error)
 {
-    if (error == ENOBUFS) { /* a full device queue drains in microseconds */
+    if (error == ENOBUFS) { /* memory is free again in microseconds */
         sender->retries++;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     } else if ((error == EINVAL || error == EMSGSIZE) && sender->segments > 1) {
