@@ -399,11 +399,11 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
 static void add_omitted_part(const struct receiver *receiver, struct reception *sum,
                              struct usage *usage)
 {
-    if (receiver->timing.first_at == 0)
-        return;
     uint64_t first_at = receiver->timing.first_at, omitted_at = receiver->omitted_at;
-    double elapsed = omitted_at ? ns_seconds(first_at - omitted_at) : 0;
     sum->omitted.bytes += (double)(receiver->counts.omitted.unique * receiver->size);
+    if (first_at == 0)
+        return;
+    double elapsed = omitted_at ? ns_seconds(first_at - omitted_at) : 0;
     sum->omitted.elapsed = elapsed > sum->omitted.elapsed ? elapsed : sum->omitted.elapsed;
     omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
 }

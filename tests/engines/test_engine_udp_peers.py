@@ -671,6 +671,17 @@ def test_what_was_omitted_is_told_by_its_numbers(engines) -> None:
     assert (result["duplicates"], result["reordered"]) == ("1", "1")
 
 
+def test_of_a_stream_of_which_nothing_came_that_counts_the_omitted_part_is_known(engines) -> None:
+    client = StreamClient(engines.server("udp").port, datagram=100, omit=0.01, threads=2)
+    client.start()
+    for stream in client.sockets:
+        stream.send(datagram(1 << 63))
+    for number in range(3):
+        client.sockets[0].send(datagram(number))
+    _, result = client.end("3,0")
+    assert (result["received"], result["omitted"]) == ("3", "200")
+
+
 def test_losses_are_of_the_part_that_counts(engines) -> None:
     for m in engines.client(engines.server("udp"), "--omit=40ms", "--threads=2").metrics:
         assert m["received_packets"] + m["lost_packets"] == m["sent_packets"] > 0
