@@ -266,8 +266,10 @@ void send_flow(void *share)
         begin_pace(&pace, s, s->stop);
     s->began = now = pace.begin;
     while (!is_over(s, now)) {
-        if (now >= look_at)
+        if (now >= look_at) {
             look_at = look(s, &pace, now, at > 0);
+            continue; /* of what counts from here on there may be nothing to send */
+        }
         if (s->byte_ns > 0 && !wait_for_turn(&pace, s, last, s->stop))
             break;
         size_t left = size - at;

@@ -106,6 +106,13 @@ def test_a_thread_without_a_share_sends_nothing(engines) -> None:
     assert [len(data) for data in sink.brought] == [50000, 50000, 0]
 
 
+def test_a_thread_without_a_share_sends_nothing_that_counts(engines) -> None:
+    options = ("--threads=3", "--count=2", "--message=1460", "--scaling=strong", "--omit=20ms")
+    with Sink(connections=3) as sink:
+        (m,) = _run(engines, sink, *options, "--rate=40Mbit/s").metrics
+    assert (m["sent_messages"], m["sent_bytes"]) == (2, 2 * 1460)
+
+
 def test_every_connection_gets_a_file_set_of_its_own(engines, folder_of_files) -> None:
     place, content = folder_of_files
     with Sink(connections=2) as sink:
