@@ -54,7 +54,7 @@ def observed(store: Store, loaded: LoadedPlan, tests: Sequence[ExpandedTest]) ->
     """
     heads = [head for head in store.run_heads(loaded.plan.name) if not head.partial]
     for head in heads[: -_MOST_RUNS - 1 : -1]:
-        text = store.run(head.id).new.plan_text
+        text = store.plan_text(head.id)
         plan = loads(text, f"plan of run {head.id}").data if text else None
         if plan is None or plan.get("concurrency", 1) > 1:
             continue

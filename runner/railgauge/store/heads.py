@@ -51,6 +51,11 @@ def run_heads(connection: Connection, plan: str | None = None) -> list[RunHead]:
     return [RunHead(*row, partial=row.id in partial) for row in rows]
 
 
+def plan_text(connection: Connection, run_id: int) -> str:
+    """Return the plan of a run as it was then, "" of one that was imported."""
+    return connection.scalar(select(Run.plan_text).where(Run.id == run_id)) or ""
+
+
 def run_summaries(connection: Connection, runs: Collection[int] | None = None) -> list[RunSummary]:
     """Return a line for each of the runs (None: of all), oldest first.
 

@@ -243,6 +243,7 @@ class Store(Database):
     runs = reading(heads.run_summaries)
     run_ids = reading(read.run_ids)
     run_heads = reading(heads.run_heads)
+    plan_text = reading(heads.plan_text)
     peaks = reading(read.run_peaks)
     replication_numbers = reading(read.replication_numbers)
     failures = reading(read.failures)

@@ -95,8 +95,8 @@ def test_a_replication_took_its_part_of_the_time_until_the_next_launch(
         store_run(store, loaded, [(0, 0.0, 1, "ok"), (0, 20.0, 1, "ok")], **{ONLY: "[]"})
         assert observed(store, loaded, tests) == (first, expected)
         # Launches side by side, as the plan was then, say nothing of how long each was.
-        both = [(0, 0.0, 1, "ok"), (1, 0.0, 1, "ok"), (0, 10.0, 1, "ok")]
-        store_run(store, loaded, both, f"{PLAN}concurrency: 2\n")
+        side_by_side = [(0, 0.0, 1, "ok"), (1, 0.0, 1, "ok"), (0, 10.0, 1, "ok")]
+        store_run(store, loaded, side_by_side, f"{PLAN}concurrency: 2\n")
         assert observed(store, loaded, tests) == (first, expected)
 
     plan_file = str(tmp_path / "counted.yaml")

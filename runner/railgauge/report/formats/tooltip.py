@@ -25,8 +25,8 @@ def tooltip(cell: Cell, column: Column) -> str:
     that it is compared with.
     """
     # Its interval may leave a number more decimals than its column has.
-    shown = max(map(len, _DECIMALS.findall(cell.text)), default=0)
-    digits = max(column.digits, shown) + 1
+    decimals = max(map(len, _DECIMALS.findall(cell.text)), default=0)
+    digits = max(column.digits, decimals) + 1
     parts = [_measured(cell.summary, column, digits)] if cell.summary is not None else []
     if cell.peak is not None:
         per_unit = scale(column.unit, column.metric_unit)
