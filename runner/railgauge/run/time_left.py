@@ -77,14 +77,17 @@ class TimeLeft:
         shares = self._tests.values()
         expected = sum(share.expected for share in shares)
         usual = sum(share.took for share in shares) / expected if expected else 1.0
-        return sum(self._left(test, share, usual) for test, share in self._tests.items())
-
-    def _left(self, test: str, share: _Share, usual: float) -> float:
-        work = share.left * (share.took / share.expected if share.expected else usual)
-        if not share.left or test not in self._spans:
-            return work
-        passed = 0.0 if share.began is None else self._clock() - share.began
-        return max(work, self._spans[test].seconds - passed)
+        work = waiting = later = 0.0
+        for test, share in self._tests.items():
+            seconds = share.left * (share.took / share.expected if share.expected else usual)
+            spanned = self._spans[test].seconds if share.left and test in self._spans else 0.0
+            if share.began is None:
+                later += max(seconds, spanned)
+            else:
+                # Tests that have begun are measured in turns, and span the same time.
+                work += seconds
+                waiting = max(waiting, spanned - (self._clock() - share.began))
+        return later + max(work, waiting)
 
     def _expected(self, dispatch: Dispatch) -> float:
         """Return what is expected of a replication, with its part of what its launch takes once."""

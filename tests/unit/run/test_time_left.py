@@ -81,6 +81,16 @@ def test_a_test_lasts_until_its_span_is_over() -> None:
     assert run.left.seconds() == 0
 
 
+def test_tests_in_turns_span_the_same_time() -> None:
+    spans = {"short": Spanned(20, 600.0), "other": Spanned(20, 600.0)}
+    run = Run(whole("short", 20), whole("other", 20), whole("long", 10), spans=spans)
+    assert run.left.seconds() == 600 + 600 + 300
+    run.measure("short", 1.0)
+    run.measure("other", 2.0)
+    run.measure("long", 30.0)
+    assert run.left.seconds() == pytest.approx(600 - 30)
+
+
 def test_of_a_launch_of_many_replications_each_bears_its_part_of_the_start() -> None:
     times = LaunchTimes(load_catalogue())
     case = Case("k", "tcp", "a→b", "a", "b", {"mode": "stream", "duration": 1.0, "warmup": 4.0})
