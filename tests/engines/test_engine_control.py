@@ -516,6 +516,17 @@ def test_a_start_beyond_the_longest_replication_is_refused(engines, wire) -> Non
     assert peer.expect(wire.FAILED)["code"] == "limit-exceeded"
 
 
+def _await_reading(stream: socket.socket) -> None:
+    """Wait until the other end, on this machine, has read all or hung up."""
+    ports = [f"{address[1]:04X}" for address in (stream.getpeername(), stream.getsockname())]
+    unread = True
+    while unread:
+        lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+        fields = [line.split() for line in lines]
+        queues = [f[4] for f in fields if [f[1][-4:], f[2][-4:]] == ports]
+        unread = any(int(queue.split(":")[1], 16) for queue in queues)
+
+
 def test_a_stream_by_count_is_ended_half_a_minute_after_the_longest_replication(
     shipped_engines, wire, tmp_path: Path
 ) -> None:
@@ -532,9 +543,10 @@ def test_a_stream_by_count_is_ended_half_a_minute_after_the_longest_replication(
     with socket.create_connection(("127.0.0.1", port)) as stream:
         stream.sendall(peer.token().to_bytes(8, "big") + bytes(8))
         stream.recv(16, socket.MSG_WAITALL)
-        for seconds in (20, 40):  # at each, data has just come
-            jump.write_bytes(bytes(seconds))
+        for seconds in (0, 20, 40):  # at each, data has just come
+            os.truncate(jump, seconds)
             stream.sendall(b"x" * 1000)
+            _await_reading(stream)
         failure = peer.expect(wire.FAILED)
     assert (failure["code"], "in time" in failure["message"]) == ("no-answer", True)
 
