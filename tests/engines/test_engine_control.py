@@ -8,6 +8,7 @@ import resource
 import socket
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -521,8 +522,9 @@ def _await_reading(stream: socket.socket) -> None:
     ports = [f"{address[1]:04X}" for address in (stream.getpeername(), stream.getsockname())]
     unread = True
     while unread:
-        lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
-        fields = [line.split() for line in lines]
+        time.sleep(0.001)
+        tables = (Path("/proc/net", name).read_text(encoding="ascii") for name in ("tcp", "tcp6"))
+        fields = [line.split() for table in tables for line in table.splitlines()]
         queues = [f[4] for f in fields if [f[1][-4:], f[2][-4:]] == ports]
         unread = any(int(queue.split(":")[1], 16) for queue in queues)
 
