@@ -51,6 +51,18 @@ def test_iperf3_files_tell_their_link_and_parameters(
     assert store.run(result.run).new.origin == "imported"
 
 
+def test_a_file_may_be_longer_than_what_is_kept_of_an_output_in_a_run(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-tcp.json").read_text())
+    # A report a second of an hour and more.
+    document["intervals"] = [document["end"]["streams"][0]] * 4000
+    (tmp_path / "long.json").write_text(json.dumps(document))
+    assert (tmp_path / "long.json").stat().st_size > 1 << 20
+    result = import_tool(store, "iperf3", [tmp_path / "long.json"], catalogue=catalogue)
+    assert [*values(store, result, "throughput").values()] == [[50565286252.3484]]
+
+
 def test_files_of_the_same_parameters_are_replications(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:

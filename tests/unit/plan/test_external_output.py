@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from railgauge.base.errors import EngineError
-from railgauge.plan.catalogue import output
+from railgauge.plan.catalogue import EngineInfo, output
+from railgauge.plan.catalogue.info import MetricDescription
 from railgauge.plan.catalogue.output import Match, ProgramOutput, ValueSource, split_path
 from railgauge.plan.catalogue.program import Program
 
@@ -150,7 +151,9 @@ def test_a_program_that_says_it_did_not_fail_has_not(word: str) -> None:
 
 def test_figures_of_an_output_that_was_cut_are_not_trusted() -> None:
     whole = JOBS + "x" * ((1 << 20) - len(JOBS) - 1)
-    program().read({"wall_time": 2.0}, ProgramOutput(whole), None, frozenset({"extra"}))
+    extra = MetricDescription("extra", "", "neither", optional=True)
+    engine = EngineInfo("prog", "1", "", ("client",), {}, {"extra": extra}, program=program())
+    engine.read_metrics({"wall_time": 2.0}, whole)
     with pytest.raises(EngineError, match="longer than 1 MiB") as caught:
-        program().read({"wall_time": 2.0}, ProgramOutput(whole + "x"), None, frozenset({"extra"}))
+        engine.read_metrics({"wall_time": 2.0}, whole + "x")
     assert caught.value.code == "output"

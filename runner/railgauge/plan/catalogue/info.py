@@ -301,7 +301,9 @@ class EngineInfo:
         """
         if self.program is not None:
             optional = frozenset(metric.name for metric in self.metrics.values() if metric.optional)
-            return self.program.read(reported, ProgramOutput(output), mode, optional)
+            printed = ProgramOutput(output)
+            self.program.check_whole(printed)
+            return self.program.read(reported, printed, mode, optional)
         if unknown := sorted(set(reported) - set(self.metrics)):
             raise EngineError(
                 "contract",

@@ -64,9 +64,6 @@ class Program:
         EngineError `output` where one is missing that is not `optional`, `contract` where
         rail-exec's part is.
         """
-        sources = chain.from_iterable(by_mode.values() for by_mode in self.metric_sources.values())
-        if any(isinstance(source, ValueSource) for source in sources):
-            output.check_whole()
         if reason := self.failure(output):
             raise EngineError("command-failed", f"the program says that it failed: {reason[:900]}")
         metrics: dict[str, float] = {}
@@ -82,6 +79,12 @@ class Program:
             elif name not in optional and isinstance(source, ValueSource):
                 raise output.missing(name, source)
         return metrics
+
+    def check_whole(self, output: ProgramOutput) -> None:
+        """EngineError `output` if rail-exec lost the end of an output that has figures."""
+        sources = chain.from_iterable(by_mode.values() for by_mode in self.metric_sources.values())
+        if any(isinstance(source, ValueSource) for source in sources):
+            output.check_whole()
 
     def failure(self, output: ProgramOutput) -> str:
         """Return what the program says of its failure, "" if of none (`false` is none)."""
