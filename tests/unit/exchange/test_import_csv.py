@@ -333,6 +333,13 @@ def test_mistakes_in_means_are_told(importer: Importer, content: str, message: s
     assert problem.startswith(message)
 
 
+@pytest.mark.parametrize("rows", ["1,3\n64,a,2,", "2,\n64,a,1,3", "lost,\n64,a,1,3"])
+def test_a_mean_stands_beside_no_replication(importer: Importer, rows: str) -> None:
+    content = f"bytes,link,mbps,n\n64,a,---,\n64,a,{rows}\n"
+    (problem,) = importer.problems(content, replace(MAPPING, mean_of="n"))
+    assert problem.startswith("4:1: line 3 has this case already: a mean has one row")
+
+
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [

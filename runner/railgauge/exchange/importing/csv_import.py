@@ -258,7 +258,7 @@ class _Reader:
             (*parse_logged(binding.name), self._column(binding.source))
             for binding in mapping.logged
         ]
-        self.first_cells: dict[str, CsvCell] = {}
+        self.first_cells: dict[str, dict[str, CsvCell]] = {}
         self._raise_problems()
 
     def read(self) -> list[_Row]:
@@ -294,15 +294,26 @@ class _Reader:
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
-        if published and self.first_cells.setdefault(key, cells[0]) is not cells[0]:
-            first = self.first_cells[key].line
-            self._report(cells[0], f"line {first} has this case already: a mean has one row")
+        if metrics and mean_of is not None:
+            self._check_alone(key, cells[0], "mean")
+        elif metrics or published:
+            self._check_alone(key, cells[0], "absence" if published else "value")
         counts = self._counts(cells)
         if counts and not metrics:
             self._report(
                 cells[0], "what was counted stands beside a metric, and there is none here"
             )
         return _Row(case, self._moment(cells), metrics, published, counts)
+
+    def _check_alone(self, key: str, cell: CsvCell, kind: str) -> None:
+        """Note a row beside a mean of its case, or a second one that says why it has no number."""
+        first_cells = self.first_cells.setdefault(key, {})
+        for other, first in first_cells.items():
+            if "mean" in (kind, other) or kind == other == "absence":
+                message = f"line {first.line} has this case already: a mean has one row"
+                self._report(cell, message)
+                break
+        first_cells.setdefault(kind, cell)
 
     def _mean_of(self, cells: Sequence[CsvCell]) -> int | None:
         """Return of how many replications the row's numbers are means; None: it doesn't say."""
