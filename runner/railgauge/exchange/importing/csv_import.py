@@ -294,10 +294,10 @@ class _Reader:
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
-        if metrics and mean_of is not None:
-            self._check_alone(key, cells[0], "mean")
-        elif metrics or published:
-            self._check_alone(key, cells[0], "absence" if published else "value")
+        if metrics or published:
+            kind = "absence" if published else "value"
+            # What a number has beside it says that it is a mean.
+            self._check_alone(key, cells[0], "mean" if metrics.keys() & published else kind)
         counts = self._counts(cells)
         if counts and not metrics:
             self._report(
