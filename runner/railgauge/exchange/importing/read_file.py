@@ -150,6 +150,7 @@ class _Reader:
             if (text := self._at(part, source)) is not None:
                 raise ValueError(f"{name} is {text}, which no case of {self.engine.name} can hold")
         parameters = self._parameters(part)
+        self._check_zero(part, parameters.get("mode"))
         optional = frozenset(info.name for info in self.engine.metrics.values() if info.optional)
         same = {name: self._at(part, source) or "" for name, source in self.imported.same.items()}
         return FileMeasurement(
@@ -162,6 +163,16 @@ class _Reader:
             server=self._host(part, self.imported.server),
             same=same,
         )
+
+    def _check_zero(self, part: ProgramOutput, mode: Value | None) -> None:
+        """Refuse figures of something that ran beside what the case is of."""
+        for name, by_mode in self.imported.zero.items():
+            source = by_mode.get("", by_mode.get(str(mode)))
+            if source is not None and (number := part.number(source)):
+                raise ValueError(
+                    f"{name} is {number:g}, which is 0 in each case of {self.engine.name}: measure "
+                    "apart what ran side by side"
+                )
 
     def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
         """Return the parameters; one that has no effect in the file's mode has its default."""

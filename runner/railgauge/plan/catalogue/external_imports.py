@@ -40,6 +40,10 @@ class ImportReader:
             server=self._source(written.server, "server"),
             same=self._named(written.same, "same"),
             refused=self._named(written.refused, "refused"),
+            zero={
+                name: self._sources.sources(source, _HERE, "zero", name, by_mode=True)
+                for name, source in written.zero.items()
+            },
             parameters={
                 name: parameter
                 for name, imported in written.parameters.items()

@@ -109,6 +109,7 @@ class ExternalImport(StrictModel):
     server: ExternalSource | None = None
     same: dict[Name, ExternalSource] = Field(default={})
     refused: dict[Name, ExternalSource] = Field(default={})
+    zero: dict[Name, ExternalSource] = Field(default={})
     parameters: dict[Name, ImportedValue] = Field(default={})
 
 

@@ -32,7 +32,7 @@ class Imported:
     `cases` distinguishes its cases where it has several; those that agree in `together` were
     measured at the same time. `started_at` is in seconds since 1970. `same` must agree among a
     case's replications, as no parameter holds it. A file that has one of `refused` says more than a
-    case can.
+    case can, and so does one where the number at a source of `zero`, by mode, is another.
     """
 
     cases: ValueSource | None = None
@@ -42,4 +42,5 @@ class Imported:
     server: ValueSource | None = None
     same: Mapping[str, ValueSource] = field(default_factory=dict)
     refused: Mapping[str, ValueSource] = field(default_factory=dict)
+    zero: Mapping[str, Mapping[str, ValueSource]] = field(default_factory=dict)
     parameters: Mapping[str, ImportedParameter] = field(default_factory=dict)
