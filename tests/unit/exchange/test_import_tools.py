@@ -63,6 +63,20 @@ def test_a_file_may_be_longer_than_what_is_kept_of_an_output_in_a_run(
     assert [*values(store, result, "throughput").values()] == [[50565286252.3484]]
 
 
+def test_udp_of_which_nothing_arrived_is_no_measurement_without_losses(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-udp.json").read_text())
+    # What iperf3 3.12 writes where all datagrams are dropped on their way.
+    nothing = dict.fromkeys(
+        ("bytes", "bits_per_second", "lost_packets", "packets", "lost_percent"), 0
+    )
+    document["end"]["sum_received"] |= nothing
+    (tmp_path / "nothing.json").write_text(json.dumps(document))
+    with pytest.raises(FileProblems, match=r"end.sum_received.bytes is 0: nothing was measured"):
+        import_tool(store, "iperf3", [tmp_path / "nothing.json"], catalogue=catalogue)
+
+
 def test_files_of_the_same_parameters_are_replications(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:

@@ -76,6 +76,7 @@ class ExternalSource(StrictModel):
 class ExternalMetric(ExternalSource):
     """A value to keep of each execution: of the output, or what rail-exec measures.
 
+    One that is `positive` is no measurement where it is 0.
     `kind` says which mean fits its values; where it is left out, the unit does, or a metric of
     ours that is called so.
     """
@@ -86,6 +87,7 @@ class ExternalMetric(ExternalSource):
     source: str | None = Field(default=None, alias="from")
     times: Factors | None = None
     optional: bool = False
+    positive: bool = False
     help: str = ""
 
 

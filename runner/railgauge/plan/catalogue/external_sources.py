@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from railgauge.base import units
 from railgauge.base.suggestion import suggest, suggest_or_list
@@ -31,7 +32,7 @@ class SourceReader:
         """Return the sources of a metric by mode, "" standing for all of them."""
         loc = ("metrics", name)
         if written.source is not None:
-            for key in ("json", "regex", "match", "times", "optional"):
+            for key in ("json", "regex", "match", "times", "optional", "positive"):
                 if key in _written_keys(written):
                     self._report(f"{key!r} and 'from' exclude each other: drop one", *loc, key)
             self._check_measured(name, written)
@@ -43,7 +44,10 @@ class SourceReader:
                 self._report(f"{factor} is no factor: write a number above 0", *loc, "times")
             if unit == "" and len(times) > 1:
                 self._report("one of these units has no name: name it", *loc, "times")
-        return dict(self.sources(written, *loc, times=times, by_mode=True))
+        sources = self.sources(written, *loc, times=times, by_mode=True)
+        return {
+            mode: replace(source, positive=written.positive) for mode, source in sources.items()
+        }
 
     def source(self, written: ExternalSource | None, *loc: str | int) -> ValueSource | None:
         """Return a source that is the same in all modes; None if there is none, or it is wrong."""

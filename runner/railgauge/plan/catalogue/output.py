@@ -55,13 +55,15 @@ class ValueSource:
     """Where a value stands: at a `path` of JSON or, where that is empty, by a `regex`.
 
     Of several values one is chosen or made by `match`. A number is multiplied by `times`: by the
-    one under "", or by the one that the expression's second group names.
+    one under "", or by the one that the expression's second group names. Where it has to be
+    `positive`, 0 says that nothing was measured.
     """
 
     path: tuple[str, ...] = ()
     regex: str = ""
     match: Match = "first"
     times: Mapping[str, float] = field(default_factory=lambda: {"": 1.0})
+    positive: bool = False
 
     def __str__(self) -> str:
         """Return how a sentence names it."""
@@ -86,6 +88,8 @@ class ProgramOutput:
         value = _CHOOSE[source.match](numbers)
         if not math.isfinite(value):
             raise self._unusable(f"{source} comes to {value}, which is no measurement")
+        if source.positive and value <= 0:
+            raise self._unusable(f"{source} is {value:g}: nothing was measured")
         return value
 
     def text(self, source: ValueSource) -> str | None:
