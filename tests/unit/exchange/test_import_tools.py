@@ -265,6 +265,8 @@ def test_a_file_of_several_json_documents_is_refused(
         ('"rw": "write"', '"rw": "randrw"', "mode: 'randrw' is not known here"),
         ('"size": "4M"', '"size": "50%"', "size: '50%' is no number"),
         ('"ioengine": "psync"', '"ioengine": "spdk"', "io: 'spdk' is not one of"),
+        # The number of what went wrong: no space was left.
+        ('"error": 0', '"error": 28', r"says that it failed \(28\)"),
         ('"total_ios": 0', '"total_ios": 128', "writes_beside is 128, which is 0 in"),
         ('"total_ios": 256', '"total_ios": null', "operations is not where|which is no number"),
     ],

@@ -143,7 +143,7 @@ def test_a_program_that_says_it_failed_has_failed() -> None:
     assert caught.value.code == "command-failed"
 
 
-@pytest.mark.parametrize("word", ["false", "null", '""'])
+@pytest.mark.parametrize("word", ["false", "null", '""', "0", '"0"'])
 def test_a_program_that_says_it_did_not_fail_has_not(word: str) -> None:
     text = JOBS.replace('"error": ""', f'"error": {word}')
     assert program().read({"wall_time": 2.0}, ProgramOutput(text), None, frozenset({"extra"}))

@@ -87,9 +87,9 @@ class Program:
             output.check_whole()
 
     def failure(self, output: ProgramOutput) -> str:
-        """Return what the program says of its failure, "" if of none (`false` is none)."""
+        """Return what the program says of its failure, "" if of none (`false` and 0 are none)."""
         reason = None if self.failed is None else output.text(self.failed)
-        return "" if reason is None or reason == "false" else reason
+        return "" if reason is None or reason in ("false", "0") else reason
 
     def check_confirmed(self, output: ProgramOutput, written: Mapping[str, str]) -> None:
         """EngineError `output` if the program took another value of a parameter than `written`."""
