@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from pathlib import Path
+
 import pytest
 from tests.support import FIXTURES
 
@@ -177,6 +181,31 @@ def test_figures_of_other_settings_than_asked_for_are_refused(
         CATALOGUE.engines[engine].check_confirmed({**took, **settings}, text)
     with pytest.raises(EngineError, match=r"what it took for \w+ is not where it should stand"):
         CATALOGUE.engines[engine].check_confirmed(took, "")
+
+
+@pytest.mark.parametrize(
+    ("first_line", "method", "test"),
+    [
+        # Its source: worker() copies by memcpy where type is 1, and printout() says DUMB of it.
+        ("Usage: mbw [options] array_size_in_MiB", "memcpy", "1"),
+        ("Usage: mbw [options] array_size_in_MiB", "dumb", "0"),
+        ("Usage: mbw [options] array_size_in_MiB", "mcblock", ""),
+        ("mbw memory benchmark v2.0, https://github.com/raas/mbw", "memcpy", "0"),
+        ("mbw memory benchmark v2.0, https://github.com/raas/mbw", "dumb", "1"),
+        ("mbw memory benchmark v2.0, https://github.com/raas/mbw", "mcblock", "2"),
+    ],
+)
+def test_mbw_is_given_the_test_that_its_version_means(
+    tmp_path: Path, first_line: str, method: str, test: str
+) -> None:
+    stub = tmp_path / "mbw"
+    stub.write_text(f"#!/bin/sh\n[ $1 = -h ] && echo '{first_line}' || echo given: $*\n")
+    stub.chmod(0o755)
+    argv = CATALOGUE.engines["mbw"].argv({"method": method, "block": 2**24, "count": 3})
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    ended = subprocess.run(argv, env={"PATH": path}, capture_output=True, text=True, check=False)
+    assert ended.stdout == (f"given: -n 3 -t {test} 16\n" if test else "")
+    assert ("needs mbw 1.4" in ended.stderr) == (ended.returncode != 0) == (not test)
 
 
 def test_an_access_of_pmbw_is_a_threads_own() -> None:
