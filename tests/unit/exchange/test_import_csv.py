@@ -390,6 +390,15 @@ def test_a_hosts_file_says_whose_links_and_peaks_they_are(
         )
 
 
+@pytest.mark.parametrize("count", [0, 12_500_000_000])
+def test_a_count_may_be_0_or_that_of_100_gbit_s(importer: Importer, count: int) -> None:
+    counted = [Binding("client/interface/eth0/rx_bytes/s", "bytes_s")]
+    content = f"bytes,link,mbps,bytes_s\n64,a,1,{count}\n"
+    result = importer(content, replace(MAPPING, logged=counted))
+    (log,) = importer.store.logs(result.run)
+    assert log.log.counts == {"interface/eth0/rx_bytes": count}
+
+
 def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: Store) -> None:
     rows = [
         f"1024,a,{100 * night + number},2026-11-{night:02}T{hour}:00:00Z\n"

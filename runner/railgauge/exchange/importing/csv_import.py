@@ -28,6 +28,7 @@ from railgauge.exchange.importing.csv_mapping import (
     check_names,
     fixed_parameters,
     parse_count,
+    parse_counted,
     parse_logged,
     parse_metric,
     parse_parameter,
@@ -353,10 +354,11 @@ class _Reader:
             cell = cells[column]
             if cell.text in BLANK or cell.text in ABSENCES:
                 continue
-            if parse_count(cell.text) is None:
+            number = parse_counted(cell.text)
+            if number is None:
                 self._report(cell, f"{cell.text!r} is no count: write a whole number, or ---")
             else:
-                counts.setdefault(side, {})[counter] = int(cell.text)
+                counts.setdefault(side, {})[counter] = number
         return counts
 
     def _ends(self, cells: Sequence[CsvCell], link: str) -> tuple[str, str | None]:

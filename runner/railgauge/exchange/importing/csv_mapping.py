@@ -19,6 +19,8 @@ from railgauge.plan.catalogue.result_metrics import result_metrics
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _COUNTS = ("", "1")
 _WHOLE = re.compile(r"[0-9]{1,9}", re.ASCII)
+# Bytes in a second have ten digits from 10 Gbit/s on; a database's integers hold these.
+_COUNTED = re.compile(r"[0-9]{1,18}", re.ASCII)
 # client/stat/interrupts/s: whose log, which counter, of a second.
 _LOGGED = re.compile(r"(client|server)/(\S+)/s")
 # What a published mean may have beside it: the name of a field of PublishedValue.
@@ -87,6 +89,11 @@ def parse_setting(text: str) -> tuple[str, str]:
 def parse_count(text: str) -> int | None:
     """Return the whole number above 0 that the text is, else None."""
     return int(text) if _WHOLE.fullmatch(text) and int(text) else None
+
+
+def parse_counted(text: str) -> int | None:
+    """Return the whole number that the text is, which may be 0, else None."""
+    return int(text) if _COUNTED.fullmatch(text) else None
 
 
 def parse_logged(name: str) -> tuple[str, str]:
