@@ -77,6 +77,22 @@ def test_udp_of_which_nothing_arrived_is_no_measurement_without_losses(
         import_tool(store, "iperf3", [tmp_path / "nothing.json"], catalogue=catalogue)
 
 
+@pytest.mark.parametrize("rate", [0, 50_000_000])
+def test_a_limit_of_iperf3_that_is_no_parameter_is_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue, rate: int
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-tcp.json").read_text())
+    document["start"]["test_start"]["fqrate"] = rate
+    (tmp_path / "paced.json").write_text(json.dumps(document))
+    if rate:
+        with pytest.raises(FileProblems, match=r"fq_rate is 5e\+07, which is 0"):
+            import_tool(store, "iperf3", [tmp_path / "paced.json"], catalogue=catalogue)
+    else:
+        assert (
+            import_tool(store, "iperf3", [tmp_path / "paced.json"], catalogue=catalogue).cases == 1
+        )
+
+
 def test_files_of_the_same_parameters_are_replications(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:

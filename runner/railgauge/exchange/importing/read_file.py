@@ -170,8 +170,8 @@ class _Reader:
             source = by_mode.get("", by_mode.get(str(mode)))
             if source is not None and (number := part.number(source)):
                 raise ValueError(
-                    f"{name} is {number:g}, which is 0 in each case of {self.engine.name}: measure "
-                    "apart what ran side by side"
+                    f"{name} is {number:g}, which is 0 in each case of {self.engine.name}: leave this "
+                    "file out, or measure without"
                 )
 
     def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
