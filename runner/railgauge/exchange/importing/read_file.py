@@ -165,13 +165,13 @@ class _Reader:
         )
 
     def _check_zero(self, part: ProgramOutput, mode: Value | None) -> None:
-        """Refuse figures of something that ran beside what the case is of."""
+        """Refuse figures of something beside what a case can hold."""
         for name, by_mode in self.imported.zero.items():
             source = by_mode.get("", by_mode.get(str(mode)))
             if source is not None and (number := part.number(source)):
                 raise ValueError(
-                    f"{name} is {number:g}, which is 0 in each case of {self.engine.name}: leave this "
-                    "file out, or measure without"
+                    f"{name} is {number:g}, which is 0 in each case of {self.engine.name}: leave "
+                    "this file out, or measure without"
                 )
 
     def _parameters(self, part: ProgramOutput) -> dict[str, Value]:
