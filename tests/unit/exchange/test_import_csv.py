@@ -199,6 +199,7 @@ def test_two_decimals_in_are_the_same_two_decimals_out(importer: Importer) -> No
         ("bytes,link,mbps\n1024,a,1e999\n", "2:8: 'throughput': '1e999' is beyond"),
         ("bytes,link,mbps\n1024,a,٣\n", "2:8: 'throughput': '٣' is not a number"),
         ("bytes,link,mbps\n1024.5,a,1\n", "2:1: 'datagram': '1024.5B' is not a whole number"),
+        ("bytes,link,mbps\n4k,a,1\n", "2:1: 'datagram': '4k' has a unit already"),
         ("bytes,link,mbps\n,a,1\n", "2:1: 'datagram': the cell is empty"),
         ("bytes,link,mbps\n70000,a,1\n", "2:1: 'datagram': 70000 is out of range"),
         ("bytes,link,mbps\n1024,,1\n", "2:6: a link's name is wanted here"),

@@ -29,6 +29,11 @@ def parse_number(info: ParameterInfo, text: str, unit: str) -> Value:
     """Return the value of a text in that unit; ValueError says why it has none."""
     if info.type == "int" and _WHOLE.fullmatch(text):
         return info.parse(int(text))
+    # 50m and s would be 50ms, and 4k and B 4000, though 4k is 4096.
+    if unit and text[-1:].isalpha():
+        raise ValueError(
+            f"{text!r} has a unit already, and the column's is {unit}: say one of them"
+        )
     return info.parse(f"{text}{unit}")
 
 
