@@ -64,11 +64,13 @@ def postgres_server(binaries: Path) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def make_database(folder: Path, name: str, template: str = "template0") -> str:
+def make_database(
+    folder: Path, name: str, template: str = "template0", encoding: str = "UTF8"
+) -> str:
     """Make a database, empty or as the template is, and return its URL for railgauge."""
     with psycopg.connect(host=str(folder), user="railgauge", dbname="postgres") as connection:
         connection.autocommit = True
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" ENCODING {encoding}')
     return f"postgresql+psycopg://railgauge@/{name}?host={folder}"
 
 

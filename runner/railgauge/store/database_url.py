@@ -89,7 +89,8 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
             pool_size=1,
             # A server that was restarted between two replications costs a reconnect, not a run.
             pool_pre_ping=True,
-            connect_args={"connect_timeout": _CONNECT_SECONDS},
+            # Else a database's own encoding decides: of SQL_ASCII the driver gives bytes.
+            connect_args={"connect_timeout": _CONNECT_SECONDS, "client_encoding": "utf8"},
         )
     except (ModuleNotFoundError, NoSuchModuleError) as error:
         raise InputError(

@@ -42,6 +42,13 @@ _SQLITE = {
     "SQLITE_IOERR": "cannot be read or written: its disk failed or is full (see `dmesg`, `df`)",
     "SQLITE_TOOBIG": "refuses a text of more than a gigabyte",
 }
+# A server's code for a failure -> the same.
+_POSTGRESQL = {
+    "22P05": (
+        "can't hold all characters, as its encoding isn't UTF8: name another one with --db, made "
+        "by CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0"
+    ),
+}
 
 
 @contextmanager
@@ -93,6 +100,8 @@ def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:
     for start, meaning in _SQLITE.items():
         if name.startswith(start):
             return f"the database {database} {meaning.format(busy_seconds=busy_seconds)}"
+    if meaning := _POSTGRESQL.get(getattr(error, "sqlstate", None) or ""):
+        return f"the database {database} {meaning}"
     return f"the database {database} failed: {_first_line(error)}"
 
 

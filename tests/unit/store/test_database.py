@@ -18,6 +18,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, select, text
 from tests.support.copy_samples import stored_links
+from tests.support.postgres_lab import make_database
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
 from railgauge.base.errors import InputError, StoreError
@@ -223,6 +224,20 @@ def test_an_unreachable_server_is_told_without_the_password() -> None:
         Store.open("postgresql://me:secret@127.0.0.1:1/results")
     assert "postgresql://me:***@127.0.0.1:1/results" in str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_servers_database_of_any_encoding_can_be_used_or_says_why_not(postgres: Path) -> None:
+    # What a server that was set up without a locale makes.
+    with Store.open(make_database(postgres, "ascii", encoding="SQL_ASCII")) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        store.add(run, "stream", case().key, measured(1), LAUNCH)
+        assert store.all_cases()[case().key].link == case().link == "gw→hh"
+        assert store.checksums().changed == ()
+    with (
+        Store.open(make_database(postgres, "latin1", encoding="LATIN1")) as store,
+        pytest.raises(StoreError, match="its encoding isn't UTF8: name another one with --db"),
+    ):
+        store.begin_run(RUN, planned(case()), METRICS)
 
 
 def test_a_lock_held_by_another_program_is_told(path: Path) -> None:
