@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection, Table, event, func, select, update
 from sqlalchemy.engine import ExceptionContext
@@ -116,8 +117,8 @@ def _copy_all(source: Store, target: Store, say: Callable[[str], None]) -> Copie
         query = select(_RUN).order_by(_RUN.c.started_at, _RUN.c.id)
         for run in old.execute(query).all():
             # Whatever is added to a run that has ended makes it end again, at another moment.
-            if (run.uid, run.state, run.ended_at) in ended:
-                runs[run.id] = ended[run.uid, run.state, run.ended_at]
+            if (end := _end(run)) in ended:
+                runs[run.id] = ended[end]
                 copied.same += 1
                 continue
             runs[run.id] = _RunCopier(old, translator, run, target, copied, say, left_out).copy()
@@ -144,12 +145,16 @@ def _explained_as(name: str, connection: Connection) -> Iterator[None]:
         event.remove(connection.engine, "handle_error", explain)
 
 
-def _ended(target: Store) -> dict[tuple[str, str, str], int]:
+def _ended(target: Store) -> dict[tuple[Any, ...], int]:
     """Return the ids of the target's runs that aren't going on, by their uid and how they ended."""
-    columns = (_RUN.c.id, _RUN.c.uid, _RUN.c.state, _RUN.c.ended_at)
-    query = select(*columns).where(_RUN.c.state != "unfinished")
+    query = select(_RUN).where(_RUN.c.state != "unfinished")
     with target.reading() as new:
-        return {(run.uid, run.state, run.ended_at): run.id for run in new.execute(query)}
+        return {_end(run): run.id for run in new.execute(query)}
+
+
+def _end(run: DatabaseRow) -> tuple[Any, ...]:
+    """Return how a run ended, with its counts: a copy that left something out has others."""
+    return tuple(run._mapping[name] for name in ("uid", *_UNFINISHED))
 
 
 @dataclass(slots=True)

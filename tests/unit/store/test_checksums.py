@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -119,6 +120,21 @@ def test_a_copy_leaves_out_what_changed(path: Path, where: str) -> None:
         assert difference.endswith("replication 2 isn't what was stored, and is left out")
         assert target.replication_numbers(1) == {("stream", case().key): {1, 3}}
         assert target.checksums().changed == ()
+
+
+def test_a_copy_of_a_restored_backup_brings_what_was_left_out(path: Path, where: str) -> None:
+    with Store.open(str(path)) as store:
+        store.finish_run(1, "complete")
+    whole = path.with_name("backup.db")
+    shutil.copy(path, whole)
+    change(path, CHANGES["a value"])
+    with Store.open(where) as target:
+        for source_path in (path, whole):
+            with Store.open(str(source_path), check=False) as source:
+                copied = copy(source, target)
+        assert (copied.more, copied.replications, copied.differences) == (1, 1, [])
+        assert target.replication_numbers(1) == {("stream", case().key): {1, 2, 3}}
+        assert target.runs()[0].measured == 3
 
 
 @pytest.mark.parametrize("name", TRACE_CHANGES)
