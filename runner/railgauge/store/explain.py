@@ -100,8 +100,9 @@ def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:
     for start, meaning in _SQLITE.items():
         if name.startswith(start):
             return f"the database {database} {meaning.format(busy_seconds=busy_seconds)}"
-    if meaning := _POSTGRESQL.get(getattr(error, "sqlstate", None) or ""):
-        return f"the database {database} {meaning}"
+    state = getattr(error, "sqlstate", None)
+    if state in _POSTGRESQL:
+        return f"the database {database} {_POSTGRESQL[state]}"
     return f"the database {database} failed: {_first_line(error)}"
 
 
