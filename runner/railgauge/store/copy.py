@@ -44,6 +44,7 @@ from railgauge.store.write import chunks, insert_rows, insert_with_ids, plain_te
 
 _RUN = TABLES["run"]
 _RUN_CASE = TABLES["run_case"]
+_LAUNCH = TABLES["launch"]
 # What of a run changes while it goes on; all else is as it was when it began.
 _STATE = ("state", "ended_at")
 _UNFINISHED = {"state": "unfinished", "ended_at": None, **dict.fromkeys(COUNT_COLUMNS)}
@@ -232,6 +233,10 @@ class _RunCopier:
         copier = ReplicationCopier(
             self.old, self.translator, runs, logs, self.differences, self.left_out
         )
+        query = select(_LAUNCH.c.id).join(_RUN_CASE).where(_RUN_CASE.c.run_id == self.run.id)
+        for launches in chunks(self.old.scalars(query.order_by(_LAUNCH.c.id)).all(), ROWS // 10):
+            with self.target.writing() as new:
+                copier.copy_launches(new, launches)
         replications = 0
         for span in spans(self.old, self.run.id):
             with self.target.writing() as new:

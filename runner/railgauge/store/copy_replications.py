@@ -54,6 +54,18 @@ class ReplicationCopier:
     differences: list[str]
     left_out: Collection[tuple[str, int, int]]
     differing: set[int] = field(default_factory=set)
+    # Their ids in the other database.
+    launches: dict[int, int] = field(default_factory=dict)
+
+    def copy_launches(self, new: Connection, launches: Collection[int]) -> None:
+        """Copy launches of the run: before its replications, and in the order in which they came.
+
+        What a launch took is the time until the next one began.
+        """
+        launch = TABLES["launch"]
+        query = select(launch.c.run_case_id).where(launch.c.id.in_(launches)).distinct()
+        cases = self._cases(new, self.old.execute(query).scalars().all())
+        self.launches |= copy_launches(self.old, new, self.translator, launches, cases)
 
     def copy(self, new: Connection, span: Span) -> int:
         """Copy those of the span that are missing; return how many."""
@@ -87,7 +99,7 @@ class ReplicationCopier:
         values: Sequence[Values],
     ) -> None:
         pairs = {(row.launch_id, row.number) for row in missing if row.launch_id is not None}
-        launches = self._launches(new, {launch for launch, _ in pairs}, cases)
+        launches = {launch: self.launches[launch] for launch, _ in pairs}
         self.logs.copy_of_launches(new, pairs, launches)
         ids = {"run_case": cases, "launch": launches}
         replications = self.translator.rows(new, _REPLICATION, missing, ids)
@@ -119,18 +131,6 @@ class ReplicationCopier:
     def _is_whole(self, table: Table, row: DatabaseRow) -> bool:
         name = TraceRow.__tablename__ if table is LossRun.__table__ else table.name
         return (name, row.run_case_id, row.number) not in self.left_out
-
-    def _launches(
-        self, new: Connection, launches: set[int], cases: Mapping[int, int]
-    ) -> dict[int, int]:
-        """Return the other database's ids of the launches, which may be those of other cases."""
-        launch = TABLES["launch"]
-        case_ids: set[int] = set()
-        for launch_ids in chunks(sorted(launches), KEYS):
-            query = select(launch.c.run_case_id).where(launch.c.id.in_(launch_ids))
-            case_ids |= set(self.old.execute(query).scalars())
-        other_cases = self._cases(new, sorted(case_ids - set(cases)))
-        return copy_launches(self.old, new, self.translator, launches, {**cases, **other_cases})
 
     def _cases(self, new: Connection, cases: Sequence[int]) -> dict[int, int]:
         """Return the other database's ids of these cases of the run."""

@@ -119,6 +119,23 @@ def test_a_run_that_went_on_gets_what_is_missing(source: Store, target: Store) -
     assert run_contents(target, 1) == run_contents(source, run)
 
 
+def test_launches_keep_their_order(source: Store, target: Store) -> None:
+    """Of more cases than a transaction takes, in turns: what each took is the time to the next."""
+    cases = [case(size) for size in range(1, 502)]
+    run = source.begin_run(RUN, planned(*cases, replications=2), METRICS)
+    with source.together():
+        for place in range(2 * len(cases)):
+            # The first and the last case, the second and the last but one, and so on.
+            half, backwards = divmod(place % len(cases), 2)
+            key = cases[-1 - half if backwards else half].key
+            number = place // len(cases) + 1
+            source.add(run, "stream", key, measured(number), Launch(MOMENT + place))
+    source.finish_run(run, "complete")
+    copy(source, target)
+    assert {time for times in target.launch_seconds(1).values() for time in times} == {1.0}
+    assert contents(target) == contents(source)
+
+
 def test_what_was_measured_on_in_the_target_stays(source: Store, target: Store) -> None:
     run = source.begin_run(RUN, planned(case(), replications=10), METRICS)
     source.add(run, "stream", case().key, measured(1), LAUNCH)
