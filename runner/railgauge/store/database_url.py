@@ -106,12 +106,12 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
         raise InputError(f"{path}: no user of that name has a home folder here") from error
     name = str(path)
     _check_file(path, create)
-    read_only = path.exists() and not (
-        os.access(path, os.W_OK) and os.access(path.absolute().parent, os.W_OK)
-    )
+    # Where SQLite has its -wal, which an archived one lacks.
+    file = Path(os.path.realpath(path))
+    read_only = file.exists() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
     if read_only and create:
         raise StoreError(f"the database {name} {NOT_WRITABLE}")
-    uri = path.absolute().as_uri() + (_read_only_query(path) if read_only else "")
+    uri = file.as_uri() + (_read_only_query(file) if read_only else "")
 
     connections: WeakSet[_File] = WeakSet()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -366,6 +367,24 @@ def test_an_archived_database_can_be_read_where_nothing_may_be_written(small_dis
         Store.open(str(path))
     with pytest.raises(StoreError, match="cannot be opened or created"):
         Store.open(str(small_disk / "new.db"))
+
+
+def test_a_link_to_a_database_that_may_only_be_read_shows_what_its_log_has(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "railgauge.db"
+    run = begin(path)
+    with Store.open(str(path)) as store:
+        store.add(run, "stream", case().key, measured(1), LAUNCH)
+        # As after a kill.
+        for file in path.parent.glob("railgauge.db*"):
+            shutil.copy(file, small_disk)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    link = tmp_path / "link.db"
+    link.symlink_to(small_disk / path.name)
+    for name in (link, link.resolve()):
+        with Store.open(str(name), create=False) as store:
+            assert store.replication_numbers(run) == {("stream", case().key): {1}}
 
 
 def test_the_view_needs_nothing_but_sqlite(path: Path) -> None:
