@@ -21,7 +21,6 @@ def backup(where: str, target: Path) -> int:
     is damaged or the file can't be written.
     """
     with Store.open(where, create=False) as store:
-        source = Path(store.name)
         if "://" in store.name:
             raise InputError(
                 f"{store.name} is not an SQLite file: back it up by pg_dump, "
@@ -33,11 +32,15 @@ def backup(where: str, target: Path) -> int:
             with atomic_file(target, sync=True) as out:
                 # By the file that was made, whatever its name leads to now.
                 beside = str(Path(f"/proc/self/fd/{out.fileno()}").readlink())
-                with explained(str(target)), closing(sqlite3.connect(beside)) as copy:
+                with (
+                    store.reading() as connection,
+                    explained(str(target)),
+                    closing(sqlite3.connect(beside)) as copy,
+                ):
                     copy.execute("PRAGMA journal_mode = OFF")
-                    uri = f"{source.absolute().as_uri()}?mode=ro"
-                    with closing(sqlite3.connect(uri, uri=True)) as original:
-                        original.backup(copy)
+                    original = connection.connection.driver_connection
+                    assert original is not None
+                    original.backup(copy)
                 with Store.open(beside, create=False, check=False) as copied:
                     copied.check()
                 size = os.fstat(out.fileno()).st_size

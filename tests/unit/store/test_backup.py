@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pwd
 import sqlite3
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.copy_samples import contents, fill
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
 from railgauge.base.errors import InputError, StoreError
@@ -36,6 +41,36 @@ def test_a_backup_while_a_run_writes_has_what_was_stored(store: Store, tmp_path:
     with Store.open(str(target), create=False) as copied:
         assert copied.replication_numbers(1) == {("stream", case().key): {1}}
         assert [series.values.tolist() for series in copied.series([1])] == [[1e9], [0.25]]
+
+
+def test_a_database_that_one_may_only_read_is_backed_up(
+    require: Callable[[object, str], None],
+) -> None:
+    require(os.geteuid() == 0, "root, to be another user")
+    nobody = pwd.getpwnam("nobody")
+    with tempfile.TemporaryDirectory(prefix="railgauge-test-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        path = Path(folder, "railgauge.db")
+        own = Path(folder, "own")
+        own.mkdir()
+        os.chown(own, nobody.pw_uid, nobody.pw_gid)
+        with Store.open(str(path)) as store:
+            fill(store)
+            expected = contents(store)
+        # With all that a backup imports.
+        backup(str(path), Path(folder, "backup.db"))
+        child = os.fork()
+        if not child:
+            with contextlib.suppress(BaseException):
+                os.setgroups([])
+                os.setgid(nobody.pw_gid)
+                os.setuid(nobody.pw_uid)
+                backup(str(path), own / "backup.db")
+                os._exit(0)
+            os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        with Store.open(str(own / "backup.db")) as copied:
+            assert contents(copied) == expected
 
 
 def test_a_file_that_is_there_stays(store: Store, tmp_path: Path) -> None:
