@@ -17,7 +17,7 @@ from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
-from railgauge.store.database_url import connect
+from railgauge.store.database_url import connect, unchanged
 from railgauge.store.explain import BUSY_SECONDS, explained, is_lost
 from railgauge.store.migrate import migrate
 
@@ -122,7 +122,11 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give one consistent view of the database, whatever is written meanwhile."""
-        with self._explained(), self._connect() as connection:
+        with (
+            unchanged(self._engine, self.name),
+            self._explained(),
+            self._connect() as connection,
+        ):
             if connection.dialect.name == "postgresql":
                 # SQLite's transactions are that of themselves.
                 connection.execution_options(isolation_level="REPEATABLE READ")

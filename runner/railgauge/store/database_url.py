@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -19,6 +21,9 @@ from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 # How long a server may take to answer, in seconds.
 _CONNECT_SECONDS = 10
 _MAGIC = b"SQLite format 3\0"
+_IMMUTABLE = "?mode=ro&immutable=1"
+# Files that are read without a lock, and what they were when they were opened.
+_ARCHIVED: WeakKeyDictionary[Engine, tuple[Path, tuple[int, ...]]] = WeakKeyDictionary()
 
 
 class _File(sqlite3.Connection):
@@ -111,7 +116,8 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
     read_only = file.exists() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
     if read_only and create:
         raise StoreError(f"the database {name} {NOT_WRITABLE}")
-    uri = file.as_uri() + (_read_only_query(file) if read_only else "")
+    query = _read_only_query(file) if read_only else ""
+    uri = file.as_uri() + query
 
     connections: WeakSet[_File] = WeakSet()
 
@@ -131,7 +137,34 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
     engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool, pool_size=1)
     event.listen(engine, "begin", _begin)
     event.listen(engine, "engine_disposed", close_files)
+    if query == _IMMUTABLE:
+        _ARCHIVED[engine] = file, _version(file)
     return engine, name
+
+
+@contextmanager
+def unchanged(engine: Engine, database: str) -> Iterator[None]:
+    """Raise StoreError if what is read inside without a lock was written to: it's of two moments.
+
+    Such a file looks damaged, too.
+    """
+    try:
+        yield
+    finally:
+        file, version = _ARCHIVED.get(engine, (None, ()))
+        if file is not None and _version(file) != version:
+            raise StoreError(
+                f"the database {database} was written to by somebody else while it was read here, "
+                "where nothing may be written: call the command again"
+            )
+
+
+def _version(file: Path) -> tuple[int, ...]:
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _check_file(path: Path, create: bool) -> None:
@@ -167,7 +200,7 @@ def _read_only_query(path: Path) -> str:
     """Return the URI's end for an archived database, which no writer has open."""
     # SQLite can't make a WAL's index in a folder we may not write to; without a WAL it needs none.
     archived = not Path(f"{path}-wal").exists()
-    return "?mode=ro&immutable=1" if archived else "?mode=ro"
+    return _IMMUTABLE if archived else "?mode=ro"
 
 
 def _configure(connection: sqlite3.Connection, read_only: bool, busy_seconds: float) -> None:

@@ -387,6 +387,32 @@ def test_a_link_to_a_database_that_may_only_be_read_shows_what_its_log_has(
             assert store.replication_numbers(run) == {("stream", case().key): {1}}
 
 
+def test_who_may_only_read_is_told_of_what_is_written_meanwhile(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    path = small_disk / "railgauge.db"
+    run = begin(path)
+    view = tmp_path / "view"
+    view.mkdir()
+    subprocess.run(["mount", "--bind", str(small_disk), str(view)], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(view)], check=True)
+        reader = Store.open(str(view / path.name), create=False)
+        with (
+            pytest.raises(StoreError, match="written to by somebody else"),
+            reader.reading(),
+            Store.open(str(path)) as store,
+        ):
+            store.add(run, "stream", case().key, measured(1), LAUNCH)
+        with pytest.raises(StoreError, match=r"written to by somebody else .* command again"):
+            reader.replication_numbers(run)
+        reader.close()
+        with Store.open(str(view / path.name), create=False) as again:
+            assert again.replication_numbers(run) == {("stream", case().key): {1}}
+    finally:
+        subprocess.run(["umount", str(view)], check=True)
+
+
 def test_the_view_needs_nothing_but_sqlite(path: Path) -> None:
     run = begin(path)
     with Store.open(str(path)) as store:
