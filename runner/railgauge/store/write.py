@@ -366,17 +366,21 @@ def iso(seconds: float) -> str:
 
 def json_text(mapping: Mapping[str, Value], separators: tuple[str, str] = (", ", ": ")) -> str:
     """Return JSON text that is the same for the same content, NaN refused."""
+    # Before JSON, which has escapes for what no database takes out of it as text.
+    content = {
+        plain_text(name): plain_text(value) if isinstance(value, str) else value
+        for name, value in mapping.items()
+    }
     try:
-        text = json.dumps(
-            dict(mapping),
+        return json.dumps(
+            content,
             sort_keys=True,
             ensure_ascii=False,
             allow_nan=False,
             separators=separators,
         )
     except ValueError as error:
-        raise StoreError(f"settings that JSON cannot hold: {dict(mapping)!r}") from error
-    return plain_text(text)
+        raise StoreError(f"settings that JSON cannot hold: {content!r}") from error
 
 
 def plain_text(text: str) -> str:

@@ -41,6 +41,17 @@ def test_the_view_has_a_row_for_each_launch_end_and_setting(store: Store) -> Non
     )
 
 
+def test_a_text_that_no_database_holds_hides_no_setting(store: Store) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    launch = Launch(MOMENT, {"device": "a\0b", "source": "a\udc80b", "mss": 1448})
+    store.add(run, "stream", case().key, measured(1, 8.0), launch)
+    assert dict(_rows(store, "SELECT setting, coalesce(text, 'none') FROM granted_setting")) == {
+        "device": "a\ufffdb",
+        "source": "a\\udc80b",
+        "mss": "none",
+    }
+
+
 def test_the_view_knows_the_units_of_the_package(store: Store) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     launch = Launch(MOMENT, dict.fromkeys(UNITS, 1), {"ranks": 2}, ())
