@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, event, text
+from tests.support.copy_samples import fill, run_contents
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -442,3 +444,23 @@ def test_an_import_is_all_or_nothing(store: Store) -> None:
     assert [(summary.id, summary.origin, summary.state) for summary in store.runs()] == [
         (run, "imported", "complete")
     ]
+
+
+def test_sqlite_before_3_35_stores_the_same(tmp_path: Path) -> None:
+    """It knows no INSERT … RETURNING."""
+    statements: list[str] = []
+    with (
+        Store.open(str(tmp_path / "new.db")) as new,
+        Store.open(str(tmp_path / "old.db")) as old,
+    ):
+        old._engine.dialect.insert_returning = False
+        event.listen(
+            old._engine, "before_cursor_execute", lambda *details: statements.append(details[2])
+        )
+        runs = fill(new)
+        assert fill(old) == runs
+        assert statements
+        assert [statement for statement in statements if "RETURNING" in statement] == []
+        assert [run_contents(old, run)[1:] for run in runs] == [
+            run_contents(new, run)[1:] for run in runs
+        ]
