@@ -275,6 +275,10 @@ def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
     assert differences
     for file in differences:
         assert any(line["value"] for line in lines_of(file)), file.name
+    for item in loaded.paper.items:
+        shown = [file for file in files if re.fullmatch(rf"{item.name}(-.*)?\.csv", file.name)]
+        of_runs = {line["run"] for file in shown for line in lines_of(file)}
+        assert of_runs & {str(run) for run in runs}, f"{item.name}: nothing measured"
 
 
 def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) -> None:
