@@ -187,6 +187,20 @@ def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None
     }
 
 
+def test_zcs_calls_are_measured_with_the_chunks_of_its_readme() -> None:
+    (method,) = [
+        tested
+        for tested in expand(load_plan(folder("plans") / "zerocopy.yaml"))
+        if tested.test.name == "method"
+    ]
+    chunks = {
+        case.parameters["send"]: (case.parameters["write"], case.parameters["read"])
+        for case in method.cases
+    }
+    assert chunks["sendfile"] == (0, 16384), "a whole file at once"
+    assert chunks["send"] == chunks["write"] == (65536, 16384)
+
+
 def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_path: Path) -> None:
     make("sharcnet", None, (), tmp_path / "out")
     cells = {
