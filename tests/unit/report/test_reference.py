@@ -126,6 +126,27 @@ def test_settings_that_differ_from_the_references_are_told() -> None:
     assert note == ["Engines beside one another differ in folder (disk /scratch, fio (empty))."]
 
 
+def test_a_duration_is_none_of_what_a_count_ends() -> None:
+    counted = {"mode": "stream", "count": 250000, "duration": 5.0}
+    tcp = series([1e9], counted, engine="tcp", link="here")
+    timed = [
+        series([1e9], {"mode": "tcp", "duration": seconds}, engine="iperf3", link="here")
+        for seconds in (1.0, 5.0)
+    ]
+    cells = [
+        {"metric": "throughput", "label": name, "select": {"engine": name}}
+        for name in ("tcp", "iperf3")
+    ]
+    definition = {"name": "t", "title": "T", "rows": ["link"], "cells": cells}
+    spec = TableSpec.model_validate(definition)
+    for iperf3, seconds in zip(timed, ("1s", "5s"), strict=True):
+        notes = build(spec, [tcp, iperf3], catalogue=load_catalogue()).notes
+        assert (
+            f"Engines beside one another differ in duration (tcp by count, iperf3 {seconds})."
+            in notes
+        )
+
+
 def test_settings_that_the_other_engine_has_no_word_for_are_not_compared() -> None:
     # Only fio knows libaio, only rail-disk chooses by itself.
     assert _differences(_disk("disk", io="auto"), _disk("fio", io="libaio")) == []

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
 
 _MOST_VALUES = 3
+_DURATION, _COUNT = "duration", "count"
 
 
 def differing(
@@ -73,13 +74,24 @@ def _compared(
 def _differing_settings(first: Case, second: Case, catalogue: Catalogue | None) -> Iterator[str]:
     """Yield the settings that both cases have, with other values that either could have had."""
     for name, value in first.parameters.items():
-        other = second.parameters.get(name, value)
+        if name not in second.parameters:
+            continue
+        other = second.parameters[name]
+        counted = [_ends_by_count(case, name, catalogue) for case in (first, second)]
         if (
-            value != other
+            (len(set(counted)) > 1 or (value != other and not all(counted)))
             and _understood(second, name, value, catalogue)
             and _understood(first, name, other, catalogue)
         ):
             yield name
+
+
+def _ends_by_count(case: Case, name: str, catalogue: Catalogue | None) -> bool:
+    """Return whether `name` is a duration that a replication of `case` doesn't take."""
+    engine = catalogue.engines.get(case.engine) if catalogue else None
+    if name != _DURATION or engine is None:
+        return False
+    return engine.has_effect(_COUNT, case.parameters) and bool(case.parameters.get(_COUNT))
 
 
 def _understood(case: Case, name: str, value: Value, catalogue: Catalogue | None) -> bool:
@@ -93,6 +105,8 @@ def _info(case: Case, name: str, catalogue: Catalogue | None) -> ParameterInfo |
 
 
 def _text(case: Case, name: str, catalogue: Catalogue | None) -> str:
+    if _ends_by_count(case, name, catalogue):
+        return "by count"
     info, value = _info(case, name, catalogue), case.parameters[name]
     return visible(str(value) if info is None else info.format(value)) or "(empty)"
 
