@@ -325,6 +325,13 @@ def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path)
     }
 
 
+def test_the_reports_network_is_its_authors_computers_not_hyperions(tmp_path: Path) -> None:
+    make("machine", None, (), tmp_path / "out")
+    text = " ".join((tmp_path / "out" / "machine.txt").read_text(encoding="utf-8").split())
+    assert "Theoretical: network of own-computer 10 Gbit/s" in text
+    assert "network of hyperion" not in text
+
+
 def test_printed_disk_efficiencies_are_of_as_many_disks_as_threads() -> None:
     folder_of = folder("reports") / "papers" / "machine"
     measured = {
