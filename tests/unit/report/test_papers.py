@@ -74,6 +74,10 @@ def test_a_paper_says_what_it_publishes_without_any_run(name: str, tmp_path: Pat
     text = (tmp_path / "out" / f"{name}.txt").read_text(encoding="utf-8")
     assert files
     assert "Nothing was measured yet" in text
+    for plan in loaded.plans():
+        assert plan.plan.name in "".join(text.split())
+    # A file beside the definition is none that 'railgauge run' finds by such a name.
+    assert "railgauge run" not in text
     for entry in loaded.paper.left_out:
         assert entry.number in text
 

@@ -19,7 +19,7 @@ from railgauge.report.paper.paper_parts import ShownRuns, paper_spec
 from railgauge.report.paper.published import import_published
 from railgauge.report.paper.read_paper import LoadedPaper
 from railgauge.report.paper.run_names import NamedRun, run_names
-from railgauge.report.tables.notes import capitalised
+from railgauge.report.tables.notes import capitalised, listed
 from railgauge.report.tables.table_series import stored_metrics
 from railgauge.store import Store
 from railgauge.store.copy import copy_runs
@@ -151,7 +151,11 @@ def _texts(
         for run in measured
     ]
     if not measured:
-        about.append(f"Nothing was measured yet: railgauge run {' and '.join(paper.plans)} does.")
+        names = listed([plan.plan.name for plan in loaded.plans()])
+        about.append(
+            f"Nothing was measured yet: that takes a run of plan {names}; railgauge paper prints the"
+            " commands."
+        )
     else:
         missing = {plan.plan.name for plan in loaded.plans()} - {run.new.plan for run in measured}
         about += [f"No run of plan {name} is among these." for name in sorted(missing)]
