@@ -153,8 +153,8 @@ def _texts(
     if not measured:
         names = listed([plan.plan.name for plan in loaded.plans()])
         about.append(
-            f"Nothing was measured yet: that takes a run of plan {names}; railgauge paper prints the"
-            " commands."
+            f"Nothing was measured yet: that takes a run of plan {names}; railgauge paper prints"
+            " the commands."
         )
     else:
         missing = {plan.plan.name for plan in loaded.plans()} - {run.new.plan for run in measured}
