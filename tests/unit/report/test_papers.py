@@ -311,6 +311,13 @@ def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) ->
     ]
 
 
+def test_the_largest_packet_of_the_jumbo_sweep_fills_a_jumbo_frame_and_no_second_one() -> None:
+    (tested,) = expand(load_plan(folder("plans") / "jumbo-sweep.yaml"))
+    sizes = [case.parameters["datagram"] for case in tested.cases]
+    # Headers of IPv4 and UDP are in the packet, too.
+    assert sizes == [size - 28 for size in range(500, 9001, 500)]
+
+
 def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path) -> None:
     make("udpmon", None, (), tmp_path / "out")
     cells = {
