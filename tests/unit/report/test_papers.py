@@ -221,6 +221,7 @@ def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_pat
     text = " ".join((tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8").split())
     assert "arithmetic mean of 10 published replications per cell" in text
     assert "Lost: printed in the paper, but lost in the copy at hand; impossible:" in text
+    assert text.count("so that measured cases have twice the buffer") == 3
     readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
     table = readme.partition("cat paper/sharcnet.txt\n…\n")[2].partition("```")[0]
     assert table
