@@ -165,6 +165,14 @@ def test_a_round_trip_has_no_ratio_to_a_time_of_one_way(tmp_path: Path) -> None:
     assert load_spec(path, load_catalogue()).tables
 
 
+def test_both_directions_together_have_no_ratio_to_what_a_network_carries_in_one(
+    tmp_path: Path,
+) -> None:
+    text = _REFERENCE.replace("throughput, relative_to", "total_throughput, relative_to")
+    (problem,) = _problems(tmp_path, text)
+    assert problem.startswith("10:49: total_throughput is of both directions together, and network")
+
+
 def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_path: Path) -> None:
     path = tmp_path / "r.yaml"
     for mode, unit in (("stream", "Gbit/s"), ("triad", "GB/s"), ("random_read", "MB/s")):

@@ -30,6 +30,8 @@ Place = tuple[str | int, ...]
 Selections = Mapping[str, Selection]
 # Metrics of both ways, which a time of one way would make look twice as long.
 _BOTH_WAYS = re.compile(r"(min_)?rtt(_\w+)?")
+# Sums of both directions, of which a network carries each at its full rate.
+_BOTH_DIRECTIONS = re.compile(r"total_(local_)?throughput")
 
 
 class Checker:
@@ -151,6 +153,12 @@ class Checker:
                 place,
                 f"{metric} is a time there and back, and network_latency is one way:"
                 " name network_round_trip",
+            )
+        if template == "network" and _BOTH_DIRECTIONS.fullmatch(metric):
+            yield self._problem(
+                place,
+                f"{metric} is of both directions together, and network is of each:"
+                " name a metric of one direction",
             )
         units = yield from self._resource(place, template)
         of_metric = self._metrics().get(metric, [])
