@@ -64,6 +64,14 @@ def test_every_parameter_stands_in_a_row_defaults_apart_and_those_without_effect
     assert sorted([*listed, "message"]) == sorted(_DEFAULTS)
 
 
+def test_a_duration_has_no_effect_where_a_count_ends_replications() -> None:
+    rows = _table([_case(count=count) for count in (7813, 250000)])
+    assert rows["Without effect, as count ends replications"] == "duration 5s"
+    assert "duration" not in rows["Fixed at the default"]
+    mixed = _table([_case(count=count) for count in (0, 7813)])
+    assert "duration 5s" in mixed["Fixed at the default"]
+
+
 def test_links_are_an_axis_and_combinations_that_are_left_out_are_counted() -> None:
     cases = [_case(link, message=size) for link in ("a", "b") for size in (64, 1024)]
     assert _table(cases)["Varied: link"] == "a, b"

@@ -249,8 +249,12 @@ class EngineInfo:
         A duration of 0 means as long as it takes.
         """
         timed = self.has_effect("duration", parameters) and bool(parameters.get("duration"))
-        counted = self.has_effect("count", parameters) and bool(parameters.get("count"))
-        return timed and self.parameters["duration"].type == "time" and not counted
+        is_time = timed and self.parameters["duration"].type == "time"
+        return is_time and not self.is_counted(parameters)
+
+    def is_counted(self, parameters: Mapping[str, Value]) -> bool:
+        """Return whether a count ends a replication with `parameters`, and no duration."""
+        return self.has_effect("count", parameters) and bool(parameters.get("count"))
 
     def written(self, parameters: Mapping[str, Value], **more: str) -> dict[str, str]:
         """Return the `parameters` as an external program gets them, and `more` texts.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # What begins the headings of settings that were granted.
 IN_EFFECT = "In effect"
+_REPLACED = "Without effect, as count ends replications"
 NOT_AS_ASKED = "Not as asked"
 # Values that are listed; of more the first, the last and how many there are.
 _MOST_VALUES = 16
@@ -150,11 +151,16 @@ def _fixed_kinds(
     modes = {case.parameters["mode"]: None for case in cases if "mode" in case.parameters}
     of_plan = names if catalogue is None else non_default(case, catalogue, ["mode"])
     without_effect = f"Without effect in mode {' or '.join(visible(str(mode)) for mode in modes)}"
-    kinds: dict[str, list[str]] = {"Fixed": [], "Fixed at the default": [], without_effect: []}
+    kinds: dict[str, list[str]] = {
+        heading: [] for heading in ("Fixed", "Fixed at the default", without_effect, _REPLACED)
+    }
+    counted = engine is not None and all(engine.is_counted(case.parameters) for case in cases)
     for name in names:
         info = engine.parameters.get(name) if engine else None
         if info is not None and not info.applies(modes):
             kinds[without_effect].append(name)
+        elif counted and name == "duration":
+            kinds[_REPLACED].append(name)
         else:
             kinds["Fixed" if name in of_plan else "Fixed at the default"].append(name)
     return {kind: members for kind, members in kinds.items() if members}

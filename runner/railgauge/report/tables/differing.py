@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
 
 _MOST_VALUES = 3
-_DURATION, _COUNT = "duration", "count"
+_DURATION = "duration"
 
 
 def differing(
@@ -89,9 +89,7 @@ def _differing_settings(first: Case, second: Case, catalogue: Catalogue | None) 
 def _ends_by_count(case: Case, name: str, catalogue: Catalogue | None) -> bool:
     """Return whether `name` is a duration that a replication of `case` doesn't take."""
     engine = catalogue.engines.get(case.engine) if catalogue else None
-    if name != _DURATION or engine is None:
-        return False
-    return engine.has_effect(_COUNT, case.parameters) and bool(case.parameters.get(_COUNT))
+    return name == _DURATION and engine is not None and engine.is_counted(case.parameters)
 
 
 def _understood(case: Case, name: str, value: Value, catalogue: Catalogue | None) -> bool:
