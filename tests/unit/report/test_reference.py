@@ -316,6 +316,23 @@ def test_a_link_is_held_against_its_slower_end() -> None:
     assert _link([fast]) == "---a"
 
 
+def test_what_several_pairs_of_hosts_carry_is_no_share_of_one_hosts_network() -> None:
+    hosts = ("node1", "node2", "node3", "node4")
+    peaks = [_peak("network", 1e10, "bit/s", host) for host in hosts]
+    cells = [{"metric": "throughput", "relative_to": "network", "digits": 0}]
+    # Two pairs, each at half of what its hosts can do.
+    of_group = [
+        series(
+            [1e10], {"precision": "x"}, engine="mpi", client=hosts[0], server=None, members=names
+        )
+        for names in (hosts, hosts[:2])
+    ]
+    table = _table([of_group[0]], cells, peaks)
+    assert _texts(table) == [["x", "---a"]]
+    assert table.footnotes[0].text == "no theoretical value: network is of one host, not of 4"
+    assert _texts(_table([of_group[1]], cells, peaks)) == [["x", "100"]]
+
+
 def test_a_rate_known_of_the_link_itself_is_what_it_is_held_against() -> None:
     ends = [_peak("network", 1e10, "bit/s", host) for host in ("gw1", "hh1")]
     assert _link([*ends, link_peak("gw→hh", 5e9)]) == "100"

@@ -62,8 +62,8 @@ class Theoretical:
 
         A part of `template` in braces stands for the case's value on that axis. Of a link's or a
         group's `network` it is what the worst host's allows, unless there is one of the link
-        itself. The hosts of a group compute and reach their memory together, so those values are
-        added.
+        itself; of three hosts or more, whose rates are several interfaces' together, there is none.
+        The hosts of a group compute and reach their memory together, so those values are added.
         """
         run, case = measurement.run, measurement.case
         axes = BRACED.findall(template)
@@ -79,7 +79,10 @@ class Theoretical:
         if own is not None and on_link and resource == "network":
             return self._limit([own], own.value)
         hosts = _hosts(case)
-        if len(hosts) > 1 and not shared and (on_link or _ADDED.fullmatch(resource) is None):
+        added = not on_link and _ADDED.fullmatch(resource) is not None
+        # What two hosts send passes both their interfaces, what more do is the sum of several.
+        together = added or (shared and (len(hosts) == 2 or resource != "network"))
+        if len(hosts) > 1 and not together:
             return NoLimit(
                 f"no theoretical value: {words(resource)} is of one host, not of {len(hosts)}"
             )
