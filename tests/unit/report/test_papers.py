@@ -254,6 +254,16 @@ def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(
     assert {line["run"] for line in lines} == {str(run) for run in runs}
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(name: str, tmp_path: Path) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        runs = [store_plan(store, file)[0] for file in loaded.plan_files() for _ in range(2)]
+        files = make(name, store, runs, tmp_path / "out")
+    shown = {line["run"] for file in files if file.suffix == ".csv" for line in lines_of(file)}
+    assert {str(run) for run in runs} <= shown
+
+
 def _definition(tmp_path: Path, **changed: object) -> Path:
     shipped = PAPERS["sharcnet"]
     described = yaml.safe_load(shipped.read_text(encoding="utf-8"))

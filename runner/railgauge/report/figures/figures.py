@@ -23,7 +23,7 @@ from railgauge.report.tables.selection import (
     matching,
     selected_and_available,
 )
-from railgauge.report.tables.several_runs import shared_by_runs
+from railgauge.report.tables.several_runs import RUN, shared_by_runs
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -45,7 +45,8 @@ def build_figures(
     """Return the figure that `spec` describes; with `each`, one for each place on those axes.
 
     `run_axes` puts measurements on axes that stand in no case; runs that share a case are
-    distinguished on the axis `by`.
+    distinguished on the axis `by`, and all where `series` has the run. Where that makes too many
+    series, each run has a figure of its own.
 
     InputError when nothing is selected, when there are more series than can be distinguished, or
     when what a definition asks for doesn't fit its measurements.
@@ -64,13 +65,16 @@ def build_figures(
     if not selected:
         raise _none_selected(spec, kind, members, axes)
     measured = _Measured(store, kind, selected, axes, imported)
-    if not by or not shared_by_runs(selected, _apart_by(spec)):
+    named = RUN in spec.series
+    if not named and (not by or not shared_by_runs(selected, _apart_by(spec))):
         return measured.figures(spec)
-    each_its_own = spec.model_copy(update={"each": [*spec.each, by]})
+    apart = RUN if named else by
+    others = [name for name in spec.series if name != apart]
+    each_its_own = spec.model_copy(update={"each": [*spec.each, apart], "series": others})
     if kind.together:
         return measured.figures(each_its_own)
     # Those that no definition names are found by what differs.
-    series = [*spec.series, by] if spec.series else []
+    series = spec.series if named or not spec.series else [*spec.series, by]
     try:
         return measured.figures(spec.model_copy(update={"series": series}))
     except TooManySeriesError:
