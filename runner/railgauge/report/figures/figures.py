@@ -65,18 +65,25 @@ def build_figures(
     if not selected:
         raise _none_selected(spec, kind, members, axes)
     measured = _Measured(store, kind, selected, axes, imported)
-    named = RUN in spec.series
-    if not named and (not by or not shared_by_runs(selected, _apart_by(spec))):
+    if RUN in spec.series:
+        return _or_each_its_own(measured, spec, spec, RUN)
+    if not by or not shared_by_runs(selected, _apart_by(spec)):
         return measured.figures(spec)
-    apart = RUN if named else by
-    others = [name for name in spec.series if name != apart]
-    each_its_own = spec.model_copy(update={"each": [*spec.each, apart], "series": others})
-    if kind.together:
-        return measured.figures(each_its_own)
     # Those that no definition names are found by what differs.
-    series = spec.series if named or not spec.series else [*spec.series, by]
+    series = [*spec.series, by] if spec.series else []
+    return _or_each_its_own(measured, spec, spec.model_copy(update={"series": series}), by)
+
+
+def _or_each_its_own(
+    measured: _Measured, spec: FigureSpec, beside: FigureSpec, by: str
+) -> list[Figure]:
+    """Return the figures `beside`, or one for each value of `by` where series are too many."""
+    others = [name for name in spec.series if name != by]
+    each_its_own = spec.model_copy(update={"each": [*spec.each, by], "series": others})
+    if measured.kind.together:
+        return measured.figures(each_its_own)
     try:
-        return measured.figures(spec.model_copy(update={"series": series}))
+        return measured.figures(beside)
     except TooManySeriesError:
         return measured.figures(each_its_own)
 
