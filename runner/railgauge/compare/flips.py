@@ -16,7 +16,7 @@ from railgauge.store import Store
 # The runs of a case take some ms to read; where more results changed it isn't each of them flips.
 _MOST = 50
 # So many of its plan's last runs show what a case does.
-_RUNS = 100
+LEVEL_RUNS = 100
 
 
 def with_levels(store: Store, comparison: Comparison) -> Comparison:
@@ -38,7 +38,7 @@ def with_levels(store: Store, comparison: Comparison) -> Comparison:
     place = next(place for place, head in enumerate(heads) if head.id in second)
     plan = heads[place].plan
     earlier = [head.id for head in heads[:place] if head.plan == plan and not head.partial]
-    earlier = earlier[-_RUNS:]
+    earlier = earlier[-LEVEL_RUNS:]
     if len(earlier) < LEAST_VALUES:
         return comparison
     named = {}

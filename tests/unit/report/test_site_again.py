@@ -378,3 +378,30 @@ def test_a_file_of_data_that_is_gone_is_made_again(database: Path, out: Path):
     (out / "data/nights.js").unlink()
     assert build_pages(database, out) == {"index.html"}
     assert files(out) == before
+
+
+def test_another_earlier_run_makes_verdicts_that_rest_on_levels_again(
+    database: Path, tmp_path: Path
+):
+    flipping = replace(RUN, plan="flipping")
+    ids = [
+        add_run(database, {4: noisy(1e9 if number // 3 % 2 else 0.8e9, seed=number)}, new=flipping)
+        for number in range(14)
+    ]
+    with Store.open(str(database)) as store:
+        store.set_baseline("flipping", ids[3:6])
+    out = tmp_path / "levels"
+    build(database, out)
+    assert "two levels, now at the lower one" in (out / f"runs/{ids[-1]}.html").read_text()
+    # None of what the last run is compared with.
+    change(
+        database,
+        "UPDATE value SET value = 1e9 WHERE run_case_id IN"
+        " (SELECT id FROM run_case WHERE run_id NOT IN (?, ?, ?, ?) AND run_id >= ?)",
+        *(*ids[3:6], ids[-1], ids[0]),
+    )
+    build(database, out)
+    fresh = tmp_path / "fresh"
+    build(database, fresh)
+    assert "two levels" not in (fresh / f"runs/{ids[-1]}.html").read_text()
+    assert files(out) == files(fresh)

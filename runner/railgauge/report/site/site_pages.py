@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
+from railgauge.compare.flips import LEVEL_RUNS
 from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
@@ -17,6 +18,7 @@ from railgauge.report.pages.case.case_pages import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
+from railgauge.stats.two_groups import LEAST_VALUES
 from railgauge.store import Store
 from railgauge.store.digest import CaseName, Digests
 from railgauge.store.heads import RunHead
@@ -190,8 +192,12 @@ class _Planner:
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
         self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
         self._logs = {run: store.log_digest(run) for run, names in self._logged.items() if names}
+        self._measured = {
+            run: fingerprint(tuple(run_digests.cases.get(run, {}).items()))
+            for run in run_digests.settings
+        }
         self._run_inputs = {
-            run: fingerprint(settings, tuple(run_digests.cases.get(run, {}).items()))
+            run: fingerprint(settings, self._measured[run])
             for run, settings in run_digests.settings.items()
         }
 
@@ -211,16 +217,22 @@ class _Planner:
 
     def _run_jobs(self) -> Iterator[RunJob]:
         last: dict[str, RunHead] = {}
+        # What a verdict knows of the levels between which cases flip.
+        earlier: dict[str, deque[str]] = {}
         for head in self._heads:
+            levels = earlier.setdefault(head.plan, deque(maxlen=LEVEL_RUNS))
             side, logged = self._against[head.id], self._logged.get(head.id, ())
             certificates = self._certificates.get(head.id, ())
             before = last.get(head.plan)
             settings = before and self._settings[before.id]
-            made_of = (self._compared(head), before, settings, logged, self._axes.get(head.plan))
+            shown = side is not None and len(levels) >= LEAST_VALUES
+            compared = (self._compared(head), [*levels] if shown else ())
+            made_of = (compared, before, settings, logged, self._axes.get(head.plan))
             digest = fingerprint("run", self._maker, head, made_of, certificates)
             yield RunJob(run_file(head.id), digest, head, side, before, logged)
             if not head.partial:
                 last[head.plan] = head
+                levels.append(self._measured[head.id])
 
     def _compared(self, head: RunHead) -> object:
         """Return what a run's verdict is made of."""
