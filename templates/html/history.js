@@ -68,7 +68,12 @@ function interval(row, unit) {
   return row.low === null ? "" : `${quantity(row.low, unit)} to ${quantity(row.high, unit)}`;
 }
 
-const FIELDS = ["case", "metric", "median", "low", "high", "n", "suspect", "failed", "change"];
+// The same below a median, where a caption says that they are of 95 %.
+function levelled(row, unit) {
+  return row.low === null || row.percent === 95 ? interval(row, unit) : `${interval(row, unit)} (${row.percent} %)`;
+}
+
+const FIELDS = ["case", "metric", "median", "low", "high", "n", "suspect", "failed", "change", "percent"];
 
 function rowsOf(data) {
   return data.rows.map((fields) => {
@@ -76,7 +81,7 @@ function rowsOf(data) {
     const [test, key, link, differing, , , log] = data.cases[row.case];
     const [name, unit, better] = data.metrics[row.metric];
     const words = [link, differing].filter(Boolean).join(" · ");
-    return { ...row, test, key, log, name, unit, better, words: `${visible(test)}: ${words}` };
+    return { ...row, percent: row.percent ?? 95, test, key, log, name, unit, better, words: `${visible(test)}: ${words}` };
   });
 }
 
@@ -240,7 +245,7 @@ class History {
     const change = this.changes.get(number);
     const parts = [
       `Run ${number}, ${began.slice(0, 16).replace("T", " ")}: ${quantity(row.median, this.unit)}`,
-      interval(row, this.unit) && `95 % interval ${interval(row, this.unit)}`,
+      interval(row, this.unit) && `${row.percent} % interval ${interval(row, this.unit)}`,
       `replications ${counts(row)}`,
       row.change === "lost" ? "not measured" : row.change,
       change && `level: ${change[6]}`,
@@ -321,7 +326,7 @@ function nightsTable(place, metrics) {
       { text: run[2].slice(0, 10) },
       ...metrics.map(([name]) => {
         const row = rows.get(name);
-        return row ? { text: quantity(row.median, row.unit), value: row.median, small: interval(row, row.unit) } : { text: "–", kind: "missing" };
+        return row ? { text: quantity(row.median, row.unit), value: row.median, small: levelled(row, row.unit) } : { text: "–", kind: "missing" };
       }),
       { text: counts(measured.reduce((one, other) => (other.n > one.n ? other : one))), href: log ? `../${log}` : "" },
     ];
@@ -367,15 +372,15 @@ async function showComparison(body, first, second) {
     ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
     ratio === null ? { text: "–", kind: "missing" } : { text: ratio.toFixed(3), value: ratio },
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
-    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: interval(row, row.unit) },
-    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: interval(after, after.unit) },
+    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: levelled(row, row.unit) },
+    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: levelled(after, after.unit) },
     { text: apart === null ? "–" : apart ? "apart" : "overlap" },
   ]);
   const named = metrics.size > 1 ? ["Case", "Metric"] : ["Case"];
   const columns = [...named, "Ratio", "Beside 1", `Run ${first}`, `Run ${second}`, "Intervals"];
   const metric = metrics.size === 1 ? `${nameOf([...metrics][0])} of run` : "Run";
   body.append(element("p", { class: "note" },
-    `Medians and their 95 % intervals; ratio: run ${second} to run ${first}. Intervals that are apart are no verdict:` +
+    `Medians and their 95 % intervals, unless one names another level; ratio: run ${second} to run ${first}. Intervals that are apart are no verdict:` +
     ` railgauge compare ${first} ${second} judges all cases together, and says what changed beside them.`));
   body.append(pairs.length ? table("compared", `${metric} ${first} and run ${second}, what is apart first`, columns, rows, named.length, "h2")
     : element("p", {}, "These runs have no case in common."));

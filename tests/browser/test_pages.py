@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
-from tests.support.site_samples import build
+from tests.support.site_samples import build, ended_early
 from tests.support.verdict_samples import add_run, noisy
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
@@ -371,6 +371,21 @@ def test_a_provisional_change_is_dashed_and_the_legend_says_so(tab: Tab, tmp_pat
     assert [label.split()[1] for label in labels] == ["Gbit/s"] * 3
     legend = figure.locator(".legend span").all_text_contents()
     assert [line.partition(":")[0] for line in legend] == ["another level", "provisional"]
+
+
+def test_the_interval_of_a_night_that_ended_early_has_its_own_level(
+    tab: Tab, tmp_path: Path
+) -> None:
+    add_run(tmp_path / "night.db", {1: noisy(n=12)})
+    ended_early(tmp_path / "night.db")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(next((tmp_path / "site" / "cases").glob("*.html")))
+    expect(page.locator(".said")).to_contain_text("; 99 % interval 998.6 Mbit/s to 1.003 Gbit/s;")
+    runs = table(page, "Its runs, the newest first: medians")
+    assert ["(99 %)" in text for text in column(runs, 2)] == [True, False]
+    page.locator("svg.history").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".said")).to_contain_text("; 95 % interval")
 
 
 def test_any_two_runs_stand_side_by_side(tab: Tab, pages: dict[str, Path]) -> None:

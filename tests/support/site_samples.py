@@ -6,11 +6,13 @@ import sqlite3
 from html.parser import HTMLParser
 from pathlib import Path
 
+from tests.support.store_samples import LAUNCH, RUN
 from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.report.site.site_builder import Built, build_site
 from railgauge.report.site.site_pages import case_file
 from railgauge.store import Store
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 
 PLAN = "sharcnet-udp"
 CASES = tuple(case_file(lane(number).key) for number in (1, 2))
@@ -30,6 +32,21 @@ def nights(database: Path | str, count: int = 3, slower: int | None = None) -> l
             )
             for number in range(1, count + 1)
         ]
+
+
+def ended_early(database: Path | str) -> int:
+    """Store a run of a case that a narrow interval ended after 12 of 30 replications."""
+    with Store.open(str(database)) as store:
+        rule = "ci95 <= 1% of throughput"
+        info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+        run = store.begin_run(RUN, [PlannedCase("stream", lane(), 30, least=5, rule=rule)], info)
+        for number, value in enumerate(noisy(n=12), 1):
+            store.add(
+                run, "stream", lane().key, Outcome(number, 1.0, {"throughput": value}), LAUNCH
+            )
+        store.end_case(run, "stream", lane().key, "narrow")
+        store.finish_run(run, "complete")
+    return run
 
 
 def build(database: Path | str, out: Path, **options: object) -> Built:

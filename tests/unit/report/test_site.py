@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.matrix_data import rates, store_matrix
-from tests.support.site_samples import CASES, PLAN, Links, build, change, files, nights
+from tests.support.site_samples import CASES, PLAN, Links, build, change, ended_early, files, nights
 from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
@@ -187,6 +187,19 @@ def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page
     assert "slower, provisional" in text(out, "index.html")
     (change,) = nights_data(out)["changes"]
     assert (change[4], change[6][:24], change[7]) == (13, "slower, provisional, 1.0", True)
+
+
+def test_a_case_that_ended_early_shows_the_wider_interval_as_what_it_is(database: Path, out: Path):
+    add_run(database, {1: noisy(n=12)})
+    ended_early(database)
+    build(database, out)
+    (usual,), (early,) = (run_data(out, run).rows for run in (1, 2))
+    assert (usual.percent, early.percent) == (95, 99)
+    assert usual.low is not None
+    assert early.low is not None
+    assert early.low < usual.low
+    assert "99 %" not in text(out, "runs/1.html")
+    assert "998.6 Mbit/s to 1.003 Gbit/s (99 %)" in text(out, "runs/2.html")
 
 
 def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):

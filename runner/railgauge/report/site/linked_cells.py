@@ -55,13 +55,14 @@ def quantity(value: float | None, unit: str) -> LinkedCell:
     return number(value, "" if value is None else visible(in_best_unit(value, unit)))
 
 
-def interval_text(low: float, high: float, unit: str) -> str:
-    """Return an interval in base units as text: `7.77 to 7.81 Gbit/s`."""
+def interval_text(low: float, high: float, unit: str, percent: int = 95) -> str:
+    """Return an interval in base units as text: `7.77 to 7.81 Gbit/s`; of another level with it."""
     first, last = (visible(in_best_unit(end, unit)) for end in (low, high))
     size, space, unit_name = first.partition(" ")
     if space and last.endswith(f" {unit_name}"):
         first = size
-    return f"{first} to {last}"
+    level = "" if percent == 95 else f" ({percent} %)"
+    return f"{first} to {last}{level}"
 
 
 def outcomes(measured: int, suspect: int, failed: int) -> LinkedCell:

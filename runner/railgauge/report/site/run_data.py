@@ -67,8 +67,8 @@ class DataCase(NamedTuple):
 class MetricRow(NamedTuple):
     """A metric of a case: `case` and `metric` are places in lists, `median` is None without values.
 
-    `low` and `high` are the ends of its 95 % interval. `change` is the verdict in a word, "lost"
-    where it could not be measured any more, empty where nothing was compared. There are the
+    `low` and `high` are the ends of its interval of `percent` %. `change` is the verdict in a word,
+    "lost" where it could not be measured any more, empty where nothing was compared. There are the
     `ratio` with the ends of its interval, the median `before` and the `smallest` change that
     matters, a share: in the file not of what is the same.
     """
@@ -82,6 +82,7 @@ class MetricRow(NamedTuple):
     suspect: int = 0
     failed: int = 0
     change: str = ""
+    percent: int = 95
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
@@ -228,7 +229,9 @@ def _measured(case: int, metric: int, series: Series) -> MetricRow:
     low, high = (_short(bounds.low), _short(bounds.high)) if bounds else (None, None)
     suspect = int(np.count_nonzero(series.suspect))
     middle = median(values.tolist())
-    return MetricRow(case, metric, middle, low, high, len(values), suspect, series.failed)
+    counts = len(values), suspect, series.failed
+    percent = round(100 * series.level) if bounds else 95
+    return MetricRow(case, metric, middle, low, high, *counts, percent=percent)
 
 
 def _judged(row: MetricRow, result: Result | None) -> MetricRow:
@@ -256,7 +259,8 @@ def _trimmed(row: MetricRow) -> Sequence[object]:
 
     Of what is the same, which most is, what it was before is left out, too.
     """
-    fields = list(row[:9] if row.change == "same" else row)
+    ratio = MetricRow._fields.index("ratio")
+    fields = list(row[:ratio] if row.change == "same" else row)
     defaults = [None, None, None, *MetricRow._field_defaults.values()]
     while len(fields) > 3 and fields[-1] == defaults[len(fields) - 1]:
         fields.pop()

@@ -295,7 +295,7 @@ def _median_cell(metric: MetricKind, row: MetricRow) -> LinkedCell:
     cell = quantity(row.median, metric.unit)
     if row.low is None or row.high is None:
         return cell
-    return cell._replace(small=interval_text(row.low, row.high, metric.unit))
+    return cell._replace(small=interval_text(row.low, row.high, metric.unit, row.percent))
 
 
 def reach_of(rows: Iterable[MetricRow]) -> float:
