@@ -47,7 +47,8 @@ Direction = Literal["faster", "slower", "higher", "lower"]
 class Night:
     """What a run measured of a case: the median of `n` values in base units, and its interval.
 
-    Of the values `suspect` are, `failed` replications gave none.
+    That is of `percent` %: see `Series.level`. Of the values `suspect` are, `failed` replications
+    gave none.
     """
 
     run: RunHead
@@ -56,6 +57,7 @@ class Night:
     n: int
     suspect: int
     failed: int
+    percent: int = 95
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +407,7 @@ def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:
         n=len(series.values),
         suspect=int(np.count_nonzero(series.suspect)),
         failed=series.failed,
+        percent=round(100 * series.level),
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.history_samples import FACTS, NIGHTLY, Database
+from tests.support.site_samples import change, ended_early
 from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
 
 from railgauge.base.errors import EnvironmentFailedError
@@ -383,6 +384,22 @@ def test_the_figure_has_provisional_points_dashed_and_others_solid(
     (script,) = (tmp_path / "out").glob("*.plot")
     assert re.findall(r"dashtype (\d)", script.read_text()) == ["1", "2"]
     assert "faster, provisional, " in script.read_text()
+
+
+@pytest.mark.usefixtures("gnuplot")
+def test_the_figure_says_which_interval_nights_have_that_ended_early(
+    database: Database, tmp_path: Path
+):
+    for runs, level in ((range(1, 4), "95 %"), (range(4, 5), "95 % or 99 %")):
+        for _ in runs:
+            run = ended_early(database.path)
+        if runs.start == 1:
+            # All of them asked for, none ended early.
+            change(database.path, "UPDATE run_case SET ended = ''")
+        assert run == runs[-1]
+        database.say("gw→hh", "--out", str(tmp_path / level))
+        (script,) = (tmp_path / level).glob("*.plot")
+        assert f"title 'night: median, {level} interval'" in script.read_text()
 
 
 @pytest.mark.usefixtures("gnuplot")

@@ -47,7 +47,8 @@ class ChangeMark:
 class HistoryPlot:
     """What the script is made from: the blocks of the data file that there are, marks, texts.
 
-    `days`: days are enough to distinguish times. `dot`: a replication's size in pixels.
+    `days`: days are enough to distinguish times. `dot`: a replication's size in pixels. `levels`
+    are those of the nights' intervals, in words.
     """
 
     name: str
@@ -57,6 +58,7 @@ class HistoryPlot:
     high: float
     days: bool
     dot: int
+    levels: str
     blocks: dict[str, int]
     marks: tuple[ChangeMark, ...]
     captions: tuple[str, ...]
@@ -82,6 +84,7 @@ def draw_history(
     same_unit = [series for series in replications if series.unit == history.unit]
     blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
     shown_unit = f" ({unit})" if unit else ""
+    percents = {night.percent for night in history.nights if night.interval}
     captions = _caption_lines(history) if captioned else ()
     plot = render_script(
         "history",
@@ -92,6 +95,7 @@ def draw_history(
             low=times[0] - margin,
             high=times[-1] + margin,
             dot=dot,
+            levels=" or ".join(f"{percent} %" for percent in sorted(percents or {95})),
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
