@@ -68,12 +68,13 @@ function interval(row, unit) {
   return row.low === null ? "" : `${quantity(row.low, unit)} to ${quantity(row.high, unit)}`;
 }
 
-// The same below a median, where a caption says that they are of 95 %.
-function levelled(row, unit) {
+// What stands below a median, where a caption says that intervals are of 95 %.
+function beneath(row, unit) {
+  if (row.mean) return "published mean";
   return row.low === null || row.percent === 95 ? interval(row, unit) : `${interval(row, unit)} (${row.percent} %)`;
 }
 
-const FIELDS = ["case", "metric", "median", "low", "high", "n", "suspect", "failed", "change", "percent"];
+const FIELDS = ["case", "metric", "median", "low", "high", "n", "suspect", "failed", "change", "percent", "mean"];
 
 function rowsOf(data) {
   return data.rows.map((fields) => {
@@ -246,7 +247,7 @@ class History {
     const parts = [
       `Run ${number}, ${began.slice(0, 16).replace("T", " ")}: ${quantity(row.median, this.unit)}`,
       interval(row, this.unit) && `${row.percent} % interval ${interval(row, this.unit)}`,
-      `replications ${counts(row)}`,
+      row.mean ? `published mean of ${row.n} replications` : `replications ${counts(row)}`,
       row.change === "lost" ? "not measured" : row.change,
       change && `level: ${change[6]}`,
       commit && `commit ${commit.slice(0, 10)}${dirty ? " +" : ""}`,
@@ -326,7 +327,7 @@ function nightsTable(place, metrics) {
       { text: run[2].slice(0, 10) },
       ...metrics.map(([name]) => {
         const row = rows.get(name);
-        return row ? { text: quantity(row.median, row.unit), value: row.median, small: levelled(row, row.unit) } : { text: "–", kind: "missing" };
+        return row ? { text: quantity(row.median, row.unit), value: row.median, small: beneath(row, row.unit) } : { text: "–", kind: "missing" };
       }),
       { text: counts(measured.reduce((one, other) => (other.n > one.n ? other : one))), href: log ? `../${log}` : "" },
     ];
@@ -372,8 +373,8 @@ async function showComparison(body, first, second) {
     ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
     ratio === null ? { text: "–", kind: "missing" } : { text: ratio.toFixed(3), value: ratio },
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
-    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: levelled(row, row.unit) },
-    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: levelled(after, after.unit) },
+    { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: beneath(row, row.unit) },
+    { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: beneath(after, after.unit) },
     { text: apart === null ? "–" : apart ? "apart" : "overlap" },
   ]);
   const named = metrics.size > 1 ? ["Case", "Metric"] : ["Case"];

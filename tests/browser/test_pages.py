@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
-from tests.support.site_samples import build, ended_early
+from tests.support.site_samples import build, ended_early, published
 from tests.support.verdict_samples import add_run, noisy
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
@@ -386,6 +386,20 @@ def test_the_interval_of_a_night_that_ended_early_has_its_own_level(
     page.locator("svg.history").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".said")).to_contain_text("; 95 % interval")
+
+
+def test_a_night_that_was_published_is_called_a_mean(tab: Tab, tmp_path: Path) -> None:
+    add_run(tmp_path / "night.db", {1: noisy()})
+    published(tmp_path / "night.db")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(next((tmp_path / "site" / "cases").glob("*.html")))
+    expect(page.locator(".said")).to_contain_text(
+        ": 1.000 Gbit/s; published mean of 10 replications;"
+    )
+    runs = table(page, "Its runs, the newest first: medians")
+    assert ["published mean" in text for text in column(runs, 2)] == [True, False]
+    page = tab.open(tmp_path / "site" / "compare.html")
+    assert "published mean" in page.get_by_role("table").inner_text()
 
 
 def test_any_two_runs_stand_side_by_side(tab: Tab, pages: dict[str, Path]) -> None:

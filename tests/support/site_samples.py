@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 from tests.support.store_samples import LAUNCH, RUN
 from tests.support.verdict_samples import add_run, lane, noisy
 
+from railgauge.engine.outcome import PublishedValue
 from railgauge.report.site.site_builder import Built, build_site
 from railgauge.report.site.site_pages import case_file
 from railgauge.store import Store
@@ -47,6 +50,17 @@ def ended_early(database: Path | str) -> int:
         store.end_case(run, "stream", lane().key, "narrow")
         store.finish_run(run, "complete")
     return run
+
+
+def published(database: Path | str, mean: float = 1e9) -> int:
+    """Store a run whose only value was published, as a mean of ten replications."""
+    statement = {"throughput": PublishedValue(10, 5e6)}
+    outcome = Outcome(1, time.time(), {"throughput": mean}, published=statement)
+    info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    planned = [PlannedCase("stream", lane(), 1)]
+    with Store.open(str(database)) as store:
+        new = replace(RUN, origin="imported")
+        return store.import_run(new, planned, info, [("stream", lane().key, outcome)])
 
 
 def build(database: Path | str, out: Path, **options: object) -> Built:

@@ -48,7 +48,7 @@ class Night:
     """What a run measured of a case: the median of `n` values in base units, and its interval.
 
     That is of `percent` %: see `Series.level`. Of the values `suspect` are, `failed` replications
-    gave none.
+    gave none. Where it was published as a mean of `n` replications, `mean` says so.
     """
 
     run: RunHead
@@ -58,6 +58,7 @@ class Night:
     suspect: int
     failed: int
     percent: int = 95
+    mean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,10 +405,11 @@ def _night(series: Series, run: RunHead, interval: Interval | None) -> Night:
         run=run,
         median=median(series.values.tolist()),
         interval=interval,
-        n=len(series.values),
+        n=series.mean_of or len(series.values),
         suspect=int(np.count_nonzero(series.suspect)),
         failed=series.failed,
         percent=round(100 * series.level),
+        mean=series.mean_of > 0,
     )
 
 

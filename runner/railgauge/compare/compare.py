@@ -36,13 +36,14 @@ class SideSample:
     """What one side measured of a metric of a case, in base units; an array for each run of it.
 
     `suspect` of the values are, `failed` replications gave none; `why_none` says why there is no
-    value at all, empty if there are some.
+    value at all, empty if there are some. `means` of the values were published, as means.
     """
 
     runs: tuple[NDArray[np.float64], ...]
     suspect: int
     failed: int
     why_none: str
+    means: int = 0
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -296,7 +297,8 @@ def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Serie
     if not runs:
         other = candidates[-1] if candidates and not comparable else None
         reason = _why_none(planned, failed, other)
-    return SideSample(runs, suspect, failed, reason)
+    means = sum(series.mean_of > 0 for series in comparable)
+    return SideSample(runs, suspect, failed, reason, means)
 
 
 def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:

@@ -138,6 +138,12 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield f"{number:,} {has} {lacking}"
     if note := few_runs_note(comparison):
         yield note
+    if number := sum(any(side.means for side in result.sides) for result in comparison.results):
+        total = len(comparison.results)
+        yield (
+            f"{number:,} of {total:,} {'result' if total == 1 else 'results'}: what was published"
+            " as a mean of several replications counts as one value, and as its run's median"
+        )
     sides = [side.runs for side in comparison.selected]
     if not comparison.of("slower") or not all(sides):
         return

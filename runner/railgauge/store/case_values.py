@@ -19,8 +19,8 @@ from railgauge.store.models import (
     RunMetric,
 )
 from railgauge.store.read import CASE_COLUMNS, RUN_CASE_COLUMNS, fetch, fetch_with_cases, make_cases
-from railgauge.store.records import FoundCase, Series
-from railgauge.store.series import MeasuredCase
+from railgauge.store.records import FoundCase, PublishedValue, Series
+from railgauge.store.series import PUBLISHED, MeasuredCase
 from railgauge.store.write import plain_text
 
 # What is shorter is a word like any other.
@@ -56,6 +56,10 @@ def case_history(
     infos = _infos(connection, measures_it, case.engine, metric)
     metric_ids = {info.id for of_run in infos.values() for info in of_run}
     values_of = {number: _values(connection, measures_it, number) for number in metric_ids}
+    published = {
+        (run_case, metric_id): PublishedValue(*statement)
+        for run_case, metric_id, *statement in fetch(connection, PUBLISHED.where(measures_it))
+    }
     series = []
     for run_id, plan_name, number, *columns in _runs(connection, measures_it, tests, plan):
         measured = MeasuredCase(number, case, *columns)
@@ -64,7 +68,8 @@ def case_history(
             if number in (by_case := values_of[info.id]):
                 numbers, values = by_case[number]
                 flags = _marked(numbers, suspect.get(number, ()))
-                series.append(measured.series(run_id, plan_name, info, values, flags))
+                statement = published.get((number, info.id))
+                series.append(measured.series(run_id, plan_name, info, values, flags, statement))
     return series
 
 

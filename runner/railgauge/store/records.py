@@ -224,6 +224,12 @@ class Series:
         return average_of(self.unit, self.kind, timed=self.timed)
 
     @property
+    def mean_of(self) -> int:
+        """Of how many replications its value was published as a mean; 0 of what is no such mean."""
+        of = 1 if self.published is None else self.published.replications or 1
+        return of if of > 1 else 0
+
+    @property
     def level(self) -> float:
         """The level of the interval that covers the true value as often as one of 95 % claims.
 

@@ -129,19 +129,17 @@ _VALUES, _NUMBERS = (
     for column in (Measurement.value, Measurement.number)
 )
 _COUNTED = _of_metric(select(RunCase.id, func.count())).group_by(RunCase.id).order_by(RunCase.id)
-_PUBLISHED = (
-    select(
-        PublishedValueRow.run_case_id,
-        PublishedValueRow.metric_id,
-        PublishedValueRow.replications,
-        PublishedValueRow.stdev,
-        PublishedValueRow.minimum,
-        PublishedValueRow.maximum,
-        PublishedValueRow.absence,
-    )
-    .join(RunCase, RunCase.id == PublishedValueRow.run_case_id)
-    .where(RunCase.run_id == bindparam("run_id"))
-)
+# By run case and metric: the fields of PublishedValue.
+PUBLISHED = select(
+    PublishedValueRow.run_case_id,
+    PublishedValueRow.metric_id,
+    PublishedValueRow.replications,
+    PublishedValueRow.stdev,
+    PublishedValueRow.minimum,
+    PublishedValueRow.maximum,
+    PublishedValueRow.absence,
+).join(RunCase, RunCase.id == PublishedValueRow.run_case_id)
+_PUBLISHED = PUBLISHED.where(RunCase.run_id == bindparam("run_id"))
 _LASTS = (
     select(
         RunCase.id,

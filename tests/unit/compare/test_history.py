@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.history_samples import FACTS, NIGHTLY, Database
-from tests.support.site_samples import change, ended_early
+from tests.support.site_samples import change, ended_early, published
 from tests.support.store_samples import LAUNCH, METRICS, case, measured, planned
+from tests.support.verdict_samples import add_run, noisy
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.cli import cli
@@ -384,6 +385,20 @@ def test_the_figure_has_provisional_points_dashed_and_others_solid(
     (script,) = (tmp_path / "out").glob("*.plot")
     assert re.findall(r"dashtype (\d)", script.read_text()) == ["1", "2"]
     assert "faster, provisional, " in script.read_text()
+
+
+def test_a_night_that_was_published_as_a_mean_is_told(database: Database):
+    for night in range(2):
+        add_run(database.path, {1: noisy(seed=night)})
+    published(database.path)
+    assert "3 nights" in database.say("gw→hh")
+    assert "; 1 with a published mean, which counts as a median" in database.say("gw→hh")
+    values = database.json("gw→hh")["values"]
+    assert [(night["n"], night["published_mean"]) for night in values] == [
+        (10, False),
+        (10, False),
+        (10, True),
+    ]
 
 
 @pytest.mark.usefixtures("gnuplot")

@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support.matrix_data import rates, store_matrix
-from tests.support.site_samples import CASES, PLAN, Links, build, change, ended_early, files, nights
+from tests.support.site_samples import (
+    CASES,
+    PLAN,
+    Links,
+    build,
+    change,
+    ended_early,
+    files,
+    nights,
+    published,
+)
 from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
@@ -200,6 +210,20 @@ def test_a_case_that_ended_early_shows_the_wider_interval_as_what_it_is(database
     assert early.low < usual.low
     assert "99 %" not in text(out, "runs/1.html")
     assert "998.6 Mbit/s to 1.003 Gbit/s (99 %)" in text(out, "runs/2.html")
+
+
+def test_a_published_mean_is_no_median_of_one_replication(database: Path, out: Path):
+    published(database)
+    add_run(database, {1: noisy()})
+    published(database)
+    build(database, out)
+    (mean,) = run_data(out, 1).rows
+    assert (mean.mean, mean.n, mean.low) == (True, 10, None)
+    assert "1.000 Gbit/s published mean 10" in text(out, "runs/1.html")
+    assert not run_data(out, 2).rows[0].mean
+    for run in (2, 3):
+        assert "1 of 1 result: what was published as a mean" in text(out, f"runs/{run}.html")
+    assert "1.000 Gbit/s published mean" in text(out, "runs/3.html")
 
 
 def test_failures_suspects_and_machines_are_on_the_runs_page(database: Path, out: Path):

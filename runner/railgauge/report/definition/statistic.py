@@ -150,7 +150,7 @@ def interval_of(series: Series, summary: Summary, statistic: str) -> Interval | 
 
 def is_published_mean(series: Series) -> bool:
     """Return whether the series is a number that somebody printed as a mean of several values."""
-    return series.published is not None and (series.published.replications or 1) > 1
+    return series.mean_of > 0
 
 
 def summary_of(series: Series, summary: Summary) -> Summary:

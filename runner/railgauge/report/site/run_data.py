@@ -67,6 +67,7 @@ class DataCase(NamedTuple):
 class MetricRow(NamedTuple):
     """A metric of a case: `case` and `metric` are places in lists, `median` is None without values.
 
+    Where it is a published mean of `n` replications, `mean` says so.
     `low` and `high` are the ends of its interval of `percent` %. `change` is the verdict in a word,
     "lost" where it could not be measured any more, empty where nothing was compared. There are the
     `ratio` with the ends of its interval, the median `before` and the `smallest` change that
@@ -83,6 +84,7 @@ class MetricRow(NamedTuple):
     failed: int = 0
     change: str = ""
     percent: int = 95
+    mean: bool = False
     ratio: float | None = None
     ratio_low: float | None = None
     ratio_high: float | None = None
@@ -229,9 +231,9 @@ def _measured(case: int, metric: int, series: Series) -> MetricRow:
     low, high = (_short(bounds.low), _short(bounds.high)) if bounds else (None, None)
     suspect = int(np.count_nonzero(series.suspect))
     middle = median(values.tolist())
-    counts = len(values), suspect, series.failed
+    counts = series.mean_of or len(values), suspect, series.failed
     percent = round(100 * series.level) if bounds else 95
-    return MetricRow(case, metric, middle, low, high, *counts, percent=percent)
+    return MetricRow(case, metric, middle, low, high, *counts, "", percent, series.mean_of > 0)
 
 
 def _judged(row: MetricRow, result: Result | None) -> MetricRow:

@@ -291,8 +291,10 @@ def compared_cells(
 
 
 def _median_cell(metric: MetricKind, row: MetricRow) -> LinkedCell:
-    """Return a median with its interval below."""
+    """Return a median with its interval below, or a published mean."""
     cell = quantity(row.median, metric.unit)
+    if row.mean:
+        return cell._replace(small="published mean")
     if row.low is None or row.high is None:
         return cell
     return cell._replace(small=interval_text(row.low, row.high, metric.unit, row.percent))

@@ -39,6 +39,7 @@ def _night(night: Night) -> dict[str, Any]:
         "n": night.n,
         "suspect": night.suspect,
         "failed": night.failed,
+        "published_mean": night.mean,
     }
 
 

@@ -177,6 +177,8 @@ def _left_out(history: History) -> str:
         text += f"; {history.other_unit:,} left out, in another unit or direction"
     if suspect := sum(night.suspect > 0 for night in history.nights):
         text += f"; {suspect:,} with suspect values, which count"
+    if means := sum(night.mean for night in history.nights):
+        text += f"; {means:,} with a published mean, which counts as a median"
     return text
 
 
