@@ -293,7 +293,8 @@ async function drawCase(section, place, key) {
     for (const [name, nights] of metrics) {
       const unit = nights.at(-1).row.unit;
       const same = nights.filter(({ row }) => row.unit === unit);
-      const changes = site.changes.filter(([, test, of, metric]) => of === key && metric === name && tests.includes(test));
+      const changes = site.changes.filter(([where, test, of, metric]) =>
+        where === plan && of === key && metric === name && tests.includes(test));
       const title = name.replaceAll("_", " ");
       const history = new History(title, same, changes, unit);
       body.append(element("h3", {}, title), history.figure, history.said, history.tools);

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
 from tests.support.site_samples import build, ended_early, published
+from tests.support.store_samples import RUN
 from tests.support.verdict_samples import add_run, noisy
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
@@ -400,6 +402,23 @@ def test_a_night_that_was_published_is_called_a_mean(tab: Tab, tmp_path: Path) -
     assert ["published mean" in text for text in column(runs, 2)] == [True, False]
     page = tab.open(tmp_path / "site" / "compare.html")
     assert "published mean" in page.get_by_role("table").inner_text()
+
+
+def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:
+    for plan, last in (("falls", 0.8e9), ("stays", 1e9)):
+        for night, level in enumerate([1e9] * 6 + [last] * 6):
+            add_run(
+                tmp_path / "night.db", {1: noisy(level, seed=night)}, new=replace(RUN, plan=plan)
+            )
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(next((tmp_path / "site" / "cases").glob("*.html")))
+    falls, stays = (
+        page.locator("section.history", has_text=f"stream, plan {plan}")
+        for plan in ("falls", "stays")
+    )
+    assert falls.locator(".changes li").all_text_contents()[0].startswith("run 7: slower")
+    assert stays.locator(".said").inner_text().startswith("Run 24,")
+    assert stays.locator(".changes li").count() == 0
 
 
 def test_any_two_runs_stand_side_by_side(tab: Tab, pages: dict[str, Path]) -> None:
