@@ -6,7 +6,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NIGHTS = 100;
 const LEVELS = { confirmed: "another level", provisional: "provisional: chance makes such levels, too; later nights confirm" };
-const site = { runs: [], changes: [], units: {}, data: new Map() };
+const site = { runs: [], changes: [], renamed: [], units: {}, data: new Map() };
 
 function addNights(fields) {
   Object.assign(site, fields);
@@ -345,10 +345,21 @@ function ratioBar(ratio, reach) {
   return svg;
 }
 
+// A run's rows by test, as it is called now, case and metric.
+function byName(run) {
+  const plan = site.runs.find(([number]) => number === run)?.[1];
+  const renamed = site.renamed.filter(([of]) => of === plan);
+  const newest = new Map(renamed.flatMap(([, key, tests]) => tests.map((test) => [`${test}\0${key}`, tests[0]])));
+  return rowsOf(site.data.get(run)).map((row) => {
+    const test = newest.get(`${row.test}\0${row.key}`) ?? row.test;
+    return [`${test}\0${row.key}\0${row.name}`, row];
+  });
+}
+
 function compareMedians(first, second) {
-  const before = new Map(rowsOf(site.data.get(first)).map((row) => [`${row.test}\0${row.key}\0${row.name}`, row]));
-  const pairs = rowsOf(site.data.get(second)).map((after) => {
-    const row = before.get(`${after.test}\0${after.key}\0${after.name}`);
+  const before = new Map(byName(first));
+  const pairs = byName(second).map(([name, after]) => {
+    const row = before.get(name);
     const comparable = row && row.unit === after.unit && row.median > 0 && after.median > 0;
     const intervals = comparable && row.low !== null && after.low !== null;
     return {

@@ -404,6 +404,15 @@ def test_a_night_that_was_published_is_called_a_mean(tab: Tab, tmp_path: Path) -
     assert "published mean" in page.get_by_role("table").inner_text()
 
 
+def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
+    for test in ("old", "new"):
+        add_run(tmp_path / "night.db", {1: noisy(), 2: noisy(2e9)}, test=test)
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    compared = table(page, "throughput of run 1 and run 2, what is apart first")
+    assert column(compared, 1) == ["1.000", "1.000"]
+
+
 def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:
     for plan, last in (("falls", 0.8e9), ("stays", 1e9)):
         for night, level in enumerate([1e9] * 6 + [last] * 6):

@@ -130,6 +130,12 @@ class Index:
                 for head in self._site.heads
             ],
             "changes": page.changes.points,
+            "renamed": [
+                [place.plan, case.key, place.tests]
+                for case in self._site.cases
+                for place in case.places
+                if len(place.tests) > 1
+            ],
             "units": {unit: ladder(unit) for unit in sorted(self._units())},
         }
         written = json.dumps(fields, separators=(",", ":")).replace("<", "\\u003c")
