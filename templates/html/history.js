@@ -64,6 +64,13 @@ function quantity(value, unit, like = value) {
   return `${shown.toFixed(Math.min(digits, 20))} ${name === "1" ? "" : name}`.trim();
 }
 
+// As railgauge writes ratios: with as many digits as it takes not to look like 0 or 1.
+function ratioText(ratio) {
+  const text = ratio.toFixed(3);
+  const near = [0, 1].find((number) => Number(text) === number && Math.abs(ratio - number) > 1e-9 * number);
+  return near === undefined ? text : ratio.toFixed(Math.min(100, -Math.floor(Math.log10(Math.abs(ratio - near)))));
+}
+
 function interval(row, unit) {
   return row.low === null ? "" : `${quantity(row.low, unit)} to ${quantity(row.high, unit)}`;
 }
@@ -383,7 +390,7 @@ async function showComparison(body, first, second) {
   const rows = pairs.map(({ after, row, ratio, apart }) => [
     { text: after.words, href: "" },
     ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
-    ratio === null ? { text: "–", kind: "missing" } : { text: ratio.toFixed(3), value: ratio },
+    ratio === null ? { text: "–", kind: "missing" } : { text: ratioText(ratio), value: ratio },
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
     { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: beneath(row, row.unit) },
     { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: beneath(after, after.unit) },

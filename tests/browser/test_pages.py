@@ -18,6 +18,8 @@ from tests.support.site_samples import build, ended_early, published
 from tests.support.store_samples import RUN
 from tests.support.verdict_samples import add_run, noisy
 
+from railgauge.stats.digits import ratio_text
+
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
 DATAGRAM, LINK, SMALL, LARGE = range(4)
 
@@ -411,6 +413,17 @@ def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
     page = tab.open(tmp_path / "site" / "compare.html")
     compared = table(page, "throughput of run 1 and run 2, what is apart first")
     assert column(compared, 1) == ["1.000", "1.000"]
+
+
+def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Path) -> None:
+    ratios = (1.0, 0.9996, 0.0000138, 0.5)
+    for run in (0, 1):
+        values = {lane: [1e9 * (ratio if run else 1)] * 6 for lane, ratio in enumerate(ratios)}
+        add_run(tmp_path / "night.db", values)
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    compared = table(page, "throughput of run 1 and run 2, what is apart first")
+    assert sorted(column(compared, 1)) == sorted(map(ratio_text, ratios))
 
 
 def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:
