@@ -33,6 +33,7 @@ from railgauge.report.site.mark import FileMark, marked, read_mark
 from railgauge.report.site.site_pages import case_file, plan_site
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
+from railgauge.store.thinning import thin
 
 OTHER = case_file(lane(3).key)
 
@@ -378,6 +379,27 @@ def test_a_file_of_data_that_is_gone_is_made_again(database: Path, out: Path):
     (out / "data/nights.js").unlink()
     assert build_pages(database, out) == {"index.html"}
     assert files(out) == before
+
+
+def test_thinned_logs_make_the_verdicts_again_that_named_what_they_counted(tmp_path: Path):
+    database, out, fresh = (tmp_path / name for name in ("railgauge.db", "out", "fresh"))
+    for level, sent_again in ((1e9, 0), (0.8e9, 50)):
+        counts = {"protocol/Tcp/RetransSegs": sent_again, "protocol/Tcp/OutSegs": 10_000}
+        log = system_log("hh1", counts=counts)
+        rates = enumerate(noisy(level), 1)
+        outcomes = [
+            replace(logged(number, log), metrics={"throughput": rate}) for number, rate in rates
+        ]
+        add_run(database, {1: outcomes})
+    # No page of theirs has these logs.
+    build(database, out, logs=0)
+    assert "TCP retransmits" in (out / "runs/2.html").read_text()
+    with Store.open(str(database)) as store:
+        thin(store, [1])
+    build(database, out, logs=0)
+    build(database, fresh, logs=0)
+    assert "TCP retransmits" not in (fresh / "runs/2.html").read_text()
+    assert files(out) == files(fresh)
 
 
 def test_another_earlier_run_makes_verdicts_that_rest_on_levels_again(
