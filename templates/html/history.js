@@ -5,6 +5,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NIGHTS = 100;
+const MOST_GAPS = 5;
 const LEVELS = { confirmed: "another level", provisional: "provisional: chance makes such levels, too; later nights confirm" };
 const site = { runs: [], changes: [], renamed: [], units: {}, data: new Map() };
 
@@ -183,7 +184,7 @@ class History {
     const line = this.shown.map(({ row }, place) => `${this.x(place)} ${this.y(row.median)}`).join("L");
     svg.append(shape("path", { class: "middle", d: `M${line}` }));
     this.shown.forEach(({ row }, place) => {
-      const kind = row.change === "slower" || row.change === "lost" ? "slower" : "";
+      const kind = row.change === "slower" ? "slower" : "";
       svg.append(shape("circle", { class: `dot ${kind}`, cx: this.x(place), cy: this.y(row.median), r: kind ? 3.5 : 2.5 }));
     });
     for (const [place, anchor] of [[0, "start"], [this.shown.length - 1, "end"]]) {
@@ -255,7 +256,7 @@ class History {
       `Run ${number}, ${began.slice(0, 16).replace("T", " ")}: ${quantity(row.median, this.unit)}`,
       interval(row, this.unit) && `${row.percent} % interval ${interval(row, this.unit)}`,
       row.mean ? `published mean of ${row.n} replications` : `replications ${counts(row)}`,
-      row.change === "lost" ? "not measured" : row.change,
+      row.change,
       change && `level: ${change[6]}`,
       commit && `commit ${commit.slice(0, 10)}${dirty ? " +" : ""}`,
       beside.length && `changed: ${beside.join(" · ")}`,
@@ -287,6 +288,17 @@ function nightsOf(runs, plan, tests, key) {
   return directed.length ? directed : all;
 }
 
+// Of the runs since the first night those that gave no value, which the line passes over.
+function gapsNote(runs, nights) {
+  const measured = new Set(nights.map(({ run }) => run));
+  const gaps = runs.slice(runs.indexOf(nights[0].run)).filter((run) => !measured.has(run));
+  if (!gaps.length) return [];
+  const named = gaps.slice(-MOST_GAPS).flatMap(([run]) => [", ", element("a", { href: runFile(run) }, `run ${run}`)]);
+  const number = gaps.length === 1 ? "1 run" : `${gaps.length} runs`;
+  const last = gaps.length > MOST_GAPS ? "the last ones were " : "";
+  return [element("p", { class: "note gaps" }, `${number} gave no value: ${last}`, ...named.slice(1))];
+}
+
 async function drawCase(section, place, key) {
   const [plan, tests] = [JSON.parse(section.dataset.plan), JSON.parse(section.dataset.tests)];
   const all = site.runs.filter((run) => run[1] === plan && !run[5]);
@@ -305,6 +317,7 @@ async function drawCase(section, place, key) {
       const title = name.replaceAll("_", " ");
       const history = new History(title, same, changes, unit);
       body.append(element("h3", {}, title), history.figure, history.said, history.tools);
+      body.append(...gapsNote(runs, nights));
       const since = changes.map((change) => element("li", {},
         element("a", { href: runFile(change[4]) }, `run ${change[4]}`), ": ",
         element("span", { class: change[5] }, change[6])));

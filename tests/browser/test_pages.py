@@ -16,8 +16,9 @@ from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
 from tests.support.site_samples import build, ended_early, published
 from tests.support.store_samples import RUN
-from tests.support.verdict_samples import add_run, noisy
+from tests.support.verdict_samples import add_run, lane, noisy
 
+from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
@@ -424,6 +425,21 @@ def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Pat
     page = tab.open(tmp_path / "site" / "compare.html")
     compared = table(page, "throughput of run 1 and run 2, what is apart first")
     assert sorted(column(compared, 1)) == sorted(map(ratio_text, ratios))
+
+
+def test_runs_without_a_value_are_named_below_the_nights(tab: Tab, tmp_path: Path) -> None:
+    for values in ([], noisy(), [], noisy(seed=2), []):
+        add_run(tmp_path / "night.db", {1: values, 2: noisy(2e9)}, fails=2)
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / case_file(lane(1).key))
+    expect(page.locator(".said")).to_contain_text("Run 4,")
+    gaps = page.locator(".gaps")
+    expect(gaps).to_have_text("2 runs gave no value: run 3, run 5")
+    gaps.get_by_role("link", name="run 5").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Run 5 of")
+    page = tab.open(tmp_path / "site" / case_file(lane(2).key))
+    expect(page.locator(".said")).to_contain_text("Run 5,")
+    assert page.locator(".gaps").count() == 0
 
 
 def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:
