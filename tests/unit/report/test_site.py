@@ -27,6 +27,7 @@ from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.base.systemlog import TimeSeries
+from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
@@ -185,6 +186,18 @@ def test_a_case_has_its_nights_and_since_when_it_changed(database: Path, out: Pa
     assert (key, words[:11]) == (lane(1).key, "slower, 1.0")
     assert run_data(out, 8).beside == ("gw1: kernel 6.1 → 6.2",)
     assert [run_data(out, number).rows[0].n for number in range(1, 15)] == [10] * 14
+
+
+def test_a_cases_page_names_the_command_that_has_every_replication(database: Path, out: Path):
+    add_run(database, {1: [1e9, 1.1e9, 1.2e9]})
+    build(database, out)
+    (case,) = (name for name in files(out) if name.startswith("cases/"))
+    assert "Every replication is in what railgauge export csv writes" in text(out, case)
+    written = out / "all.csv"
+    for words in (["history", lane(1).key], ["export", "csv", "--out", str(written)]):
+        result = CliRunner().invoke(cli, [*words, "--db", str(database)])
+        assert "1.2" not in result.output
+    assert "1200000000" in written.read_text()
 
 
 def test_a_change_that_later_nights_have_to_confirm_is_provisional_on_every_page(

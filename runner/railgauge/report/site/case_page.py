@@ -81,6 +81,6 @@ def _lead(case: Case, job: CaseJob) -> Iterator[str]:
     yield f"Engine {visible(case.engine)} {visible(where)}."
     options = " --plan … --test …" if len(job.places) > 1 else ""
     yield (
-        f"railgauge history {visible(case.key)}{options} says more in a terminal: every"
-        " replication, and what changed beside."
+        f"railgauge history {visible(case.key)}{options} says more in a terminal: all that changed"
+        " around a change of level. Every replication is in what railgauge export csv writes."
     )
