@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -52,13 +53,14 @@ def ended_early(database: Path | str) -> int:
     return run
 
 
-def published(database: Path | str, mean: float = 1e9) -> int:
+def published(database: Store | Path | str, mean: float = 1e9) -> int:
     """Store a run whose only value was published, as a mean of ten replications."""
     statement = {"throughput": PublishedValue(10, 5e6)}
     outcome = Outcome(1, time.time(), {"throughput": mean}, published=statement)
     info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
     planned = [PlannedCase("stream", lane(), 1)]
-    with Store.open(str(database)) as store:
+    opened = nullcontext(database) if isinstance(database, Store) else Store.open(str(database))
+    with opened as store:
         new = replace(RUN, origin="imported")
         return store.import_run(new, planned, info, [("stream", lane().key, outcome)])
 

@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.support.figure_data import FAILED, MIDNIGHT, store_values
 from tests.support.latex_lab import typeset
+from tests.support.site_samples import published
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
@@ -374,6 +375,22 @@ def test_a_map_has_a_cell_for_each_case_the_first_row_at_the_bottom(
     assert "A cross: 1 cell has no value, failed or not measured." in _text(out)
     assert {"512", "1460", "4KiB", "10KiB", "1MiB", "Datagram", "Sockbuf"} <= set(_texts(out))
     assert len(_records(out)) == 6
+
+
+def test_a_published_mean_is_of_as_many_replications_as_its_source_says(
+    store: Store, draw: Callable[..., Path]
+) -> None:
+    run = published(store)
+    for kind in ("histogram", "ecdf", "replications"):
+        text = _text(draw(run, figure=_EVERY[kind], name=kind))
+        assert "Published means of several replications, each shown as one value: 1." in text
+    y = "{axis: mode, metric: throughput, statistic: arithmetic_mean}"
+    text = _text(draw(run, figure=f"kind: heatmap, x: {{axis: link}}, y: {y}", name="map"))
+    assert "Cells: the arithmetic mean of 10 replications." in text
+    assert "Published means" not in text
+    y = "{metric: throughput, statistic: arithmetic_mean}"
+    pairs = _text(draw(run, figure=f"kind: heatmap, y: {y}", name="pairs"))
+    assert "Of each pair the arithmetic mean of 10 replications." in pairs
 
 
 def test_series_are_told_apart_by_the_axes_named_and_by_no_others(

@@ -139,7 +139,7 @@ def _summary(
 def _notes(
     all_series: Sequence[Series], statistic: str, colouring: Colouring, missing: int
 ) -> Iterator[str]:
-    counts = {len(series.values) for series in all_series if len(series.values)}
+    counts = valued.replications(all_series)
     if max(counts, default=0) > 1:
         yield f"Cells: the {words_of(statistic)} of {valued.count_range(counts)} replications."
     yield from colouring.notes("cell")

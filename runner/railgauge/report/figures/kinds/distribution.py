@@ -56,6 +56,7 @@ class _Samples:
         if low and self.x.log:
             start = "; the curves begin above them" if drawn_from_0 else ""
             yield f"Values of 0 or less, which have no place on a logarithmic axis: {low}{start}."
+        yield from valued.means(self.series)
         yield from valued.notes(self.series, "Series")
 
 

@@ -163,7 +163,7 @@ def _summary(
 def _notes(
     all_series: Sequence[Series], matrix: Matrix, statistic: str, colouring: Colouring, step: int
 ) -> Iterator[str]:
-    counts = {len(series.values) for series in all_series if len(series.values)}
+    counts = valued.replications(all_series)
     order = f"Rows are clients, columns servers; darker is {'worse' if colouring.good else 'less'}."
     if counts and counts != {1}:
         ends = "–".join(str(count) for count in sorted({min(counts), max(counts)}))

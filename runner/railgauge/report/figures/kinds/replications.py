@@ -111,6 +111,7 @@ def _draw(
             *crosses(len(failed), "replication"),
             *_notes(all_series, moments, placed, timeless),
             *beyond(y, heights),
+            *valued.means(all_series),
             *valued.oddities(all_series, "Series"),
         ),
         missing=tuple(sorted(set(failed))),

@@ -174,6 +174,18 @@ def measured(all_series: Iterable[Series]) -> int:
     return sum(1 for series in all_series if len(series.values))
 
 
+def replications(all_series: Iterable[Series]) -> set[int]:
+    """Return of how many replications those of `all_series` with a value are."""
+    return {series.mean_of or len(series.values) for series in all_series if len(series.values)}
+
+
+def means(all_series: Iterable[Series]) -> Iterator[str]:
+    """Yield how many published means a figure of single replications shows as if they were such."""
+    count = sum(series.mean_of > 0 for series in all_series)
+    if count:
+        yield f"Published means of several replications, each shown as one value: {count}."
+
+
 def notes(all_series: Sequence[Series], noun: str = "Points") -> Iterator[str]:
     """Yield notes on the values that the `noun`s show: which are odd, which failed."""
     failed = sum(series.failed for series in all_series)
