@@ -86,6 +86,15 @@ def test_many_intervals_are_drawn_as_fewer() -> None:
     assert len(THROUGHPUT.steps(series, series_case(), None)) == 2001
 
 
+def test_intervals_drawn_as_fewer_steps_are_counted_all(store: Store, tmp_path: Path) -> None:
+    counts = {"received_bytes": readings([1000] * 2001, last=1)}
+    run = store_series(store, Intervals(10_000_000, 10_000_000, counts))
+    rows, text = _draw(store, run, tmp_path / "f", "throughput_series")
+    assert len(rows) == 2002
+    assert "a→b: 2001 intervals in 400 steps, least 800.0 kbit/s, greatest" in text
+    assert "a→b: several intervals are drawn as one." in text
+
+
 def test_a_case_s_page_shows_each_end_s_part() -> None:
     ends = [(tcp_series(), False), (tcp_series(), True)]
     server, client = (

@@ -102,13 +102,17 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
         lines: Sequence[FigureLine[StoredTrace]],
         axis_of: Callable[[str], Axis],
     ) -> Content:
-        drawn, notes = [], []
+        drawn, notes, summary = [], [], []
         for line in lines:
             (stored,) = line.members
             series = store.intervals(stored)
             column = _required(figure, line.label, quantity, series)
             drawn.append((line.label, stored, series, quantity.steps(series, stored.case)))
-            if len(column.ends) > len(drawn[-1][3]) + 1:
+            steps = drawn[-1][3]
+            # A last one too short for a rate is part of the one before.
+            count = len(column.ends) if len(column.ends) > len(steps) + 1 else len(steps)
+            summary.append(_summary(line.label, quantity, count, steps))
+            if count > len(steps):
                 notes.append(f"{line.label}: several intervals are drawn as one.")
         values = np.concatenate([steps[:, 2] for *_, steps in drawn])
         x, per_x = scale_of(figure, figure.x, "Time within the replication", "s", log=False)
@@ -123,7 +127,7 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
             # A late datagram takes a loss back.
             y=y if quantity.unit or values.min() < 0 else counting(y, plotted),
             plotted=plotted,
-            summary=tuple(_summary(label, quantity, steps) for label, *_, steps in drawn),
+            summary=tuple(summary),
             header=(*traced.COLUMNS, "from_seconds", "to_seconds", _csv_name(quantity)),
             records=tuple(
                 (*traced.columns(label, stored), *row)
@@ -159,9 +163,13 @@ def _csv_name(quantity: IntervalQuantity) -> str:
     return "throughput" if quantity.per_second else quantity.columns[0]
 
 
-def _summary(label: str, quantity: IntervalQuantity, steps: NDArray[np.float64]) -> str:
+def _summary(
+    label: str, quantity: IntervalQuantity, count: int, steps: NDArray[np.float64]
+) -> str:
     least, greatest = (
         in_best_unit(float(value), quantity.unit)
         for value in (steps[:, 2].min(), steps[:, 2].max())
     )
-    return f"{label}: {len(steps)} intervals, least {least}, greatest {greatest}."
+    # Of fewer steps these are the values of several intervals each.
+    drawn = f" in {len(steps)} steps" if len(steps) < count else ""
+    return f"{label}: {count} intervals{drawn}, least {least}, greatest {greatest}."
