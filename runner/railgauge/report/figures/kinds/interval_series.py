@@ -163,9 +163,7 @@ def _csv_name(quantity: IntervalQuantity) -> str:
     return "throughput" if quantity.per_second else quantity.columns[0]
 
 
-def _summary(
-    label: str, quantity: IntervalQuantity, count: int, steps: NDArray[np.float64]
-) -> str:
+def _summary(label: str, quantity: IntervalQuantity, count: int, steps: NDArray[np.float64]) -> str:
     least, greatest = (
         in_best_unit(float(value), quantity.unit)
         for value in (steps[:, 2].min(), steps[:, 2].max())
