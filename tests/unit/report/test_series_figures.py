@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +23,11 @@ from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
 from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
+from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.kinds.interval_series import RTT, THROUGHPUT
+from railgauge.report.pages.case.case_view import HostTimelines
 from railgauge.report.pages.case.series_timelines import series_timelines
+from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.store import Store
 
 pytestmark = pytest.mark.usefixtures("gnuplot")
@@ -93,6 +97,18 @@ def test_intervals_drawn_as_fewer_steps_are_counted_all(store: Store, tmp_path: 
     assert len(rows) == 2002
     assert "a→b: 2001 intervals in 400 steps, least 800.0 kbit/s, greatest" in text
     assert "a→b: several intervals are drawn as one." in text
+
+
+def test_a_loss_that_a_late_datagram_takes_back_is_on_a_case_s_page_too() -> None:
+    columns = {"received_packets": [10, 10, 11, 10], "lost_packets": [3, -1, 0, 0]}
+    counts = {name: readings(numbers) for name, numbers in columns.items()}
+    series = Intervals(10_000_000, 10_000_000, counts)
+    figures = tuple(series_timelines(series_case("udp"), "server", [(series, False)]))
+    plot = draw_timelines(find_gnuplot(), "c", "T", [HostTimelines("b", "server", figures)])
+    throughput, losses = plot.plot.split("set output 'c-1-")[1:]
+    assert "set yrange [0:*]" in throughput
+    assert "set yrange [*:*]" in losses
+    assert ">-1<" in re.sub(r"\s", "", plot.svgs[1])
 
 
 def test_a_case_s_page_shows_each_end_s_part() -> None:

@@ -24,11 +24,15 @@ class BlockStyle(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One picture of the script: the name of its file, its y axis, and its lines."""
+    """One picture of the script: the name of its file, its y axis, and its lines.
+
+    That axis begins at 0, or below it where a value does (`negative`).
+    """
 
     name: str
     y: str
     top: float | None
+    negative: bool
     lines: tuple[BlockStyle, ...]
 
 
@@ -61,7 +65,9 @@ def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], st
     for place, host in enumerate(drawn, 1):
         for figure in host.figures:
             lines = []
+            negative = False
             for label, suspect, steps in blocks(figure):
+                negative |= any((line[:, 1] < 0).any() for line in steps)
                 colour = _COLOURS[[points.label for points in figure.quantities].index(label)]
                 lines.append(BlockStyle(len(data), label, colour, suspect))
                 title = (
@@ -70,7 +76,7 @@ def _lay_out(name: str, drawn: Sequence[HostTimelines]) -> tuple[list[Panel], st
                 lines_of_data = "\n".join("".join(_points(line)) for line in steps)
                 data.append(f"# {title}\n{lines_of_data}")
             panels.append(
-                Panel(f"{name}-{place}-{figure.name}", figure.y, figure.top, tuple(lines))
+                Panel(f"{name}-{place}-{figure.name}", figure.y, figure.top, negative, tuple(lines))
             )
     return panels, "\n\n".join(data)
 
