@@ -227,7 +227,13 @@ class History {
       this.drag.setAttribute("width", this.x(to) - this.x(from));
     });
     svg.addEventListener("pointerdown", (event) => {
+      // So that its end is told, too, where that is beside the picture.
+      svg.setPointerCapture(event.pointerId);
       start = place(event);
+    });
+    svg.addEventListener("pointercancel", () => {
+      start = null;
+      this.drag.setAttribute("width", 0);
     });
     svg.addEventListener("pointerup", (event) => {
       const [from, to] = [start ?? 0, place(event)].sort((one, other) => one - other);

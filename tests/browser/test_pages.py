@@ -442,6 +442,26 @@ def test_runs_without_a_value_are_named_below_the_nights(tab: Tab, tmp_path: Pat
     assert page.locator(".gaps").count() == 0
 
 
+def test_a_drag_that_ends_beside_the_picture_is_over(tab: Tab, tmp_path: Path) -> None:
+    for night in range(8):
+        add_run(tmp_path / "night.db", {1: noisy(seed=night)})
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / case_file(lane(1).key))
+    figure = page.locator("svg.history[role=img]")
+    box = figure.bounding_box()
+    assert box is not None
+    middle, below = box["y"] + box["height"] / 2, box["y"] + box["height"] + 40
+    page.mouse.move(box["x"] + 8, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 3, below)
+    page.mouse.up()
+    shown = figure.locator("circle.dot").count()
+    assert 2 <= shown < 8
+    page.mouse.move(box["x"] + box["width"] - 100, middle)
+    assert figure.locator(".drag").get_attribute("width") == "0"
+    assert figure.locator("circle.dot").count() == shown
+
+
 def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:
     for plan, last in (("falls", 0.8e9), ("stays", 1e9)):
         for night, level in enumerate([1e9] * 6 + [last] * 6):
