@@ -109,10 +109,8 @@ def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
             column = _required(figure, line.label, quantity, series)
             drawn.append((line.label, stored, series, quantity.steps(series, stored.case)))
             steps = drawn[-1][3]
-            # A last one too short for a rate is part of the one before.
-            count = len(column.ends) if len(column.ends) > len(steps) + 1 else len(steps)
-            summary.append(_summary(line.label, quantity, count, steps))
-            if count > len(steps):
+            summary.append(_summary(line.label, quantity, len(column.ends), steps))
+            if _merged(len(column.ends), steps):
                 notes.append(f"{line.label}: several intervals are drawn as one.")
         values = np.concatenate([steps[:, 2] for *_, steps in drawn])
         x, per_x = scale_of(figure, figure.x, "Time within the replication", "s", log=False)
@@ -163,11 +161,18 @@ def _csv_name(quantity: IntervalQuantity) -> str:
     return "throughput" if quantity.per_second else quantity.columns[0]
 
 
+def _merged(count: int, steps: NDArray[np.float64]) -> bool:
+    """Return whether steps are of several intervals, not the last alone, too short for a rate."""
+    return count > len(steps) + 1
+
+
 def _summary(label: str, quantity: IntervalQuantity, count: int, steps: NDArray[np.float64]) -> str:
     least, greatest = (
         in_best_unit(float(value), quantity.unit)
         for value in (steps[:, 2].min(), steps[:, 2].max())
     )
     # Of fewer steps these are the values of several intervals each.
-    drawn = f" in {len(steps)} steps" if len(steps) < count else ""
-    return f"{label}: {count} intervals{drawn}, least {least}, greatest {greatest}."
+    intervals = f"{len(steps)} intervals"
+    if _merged(count, steps):
+        intervals = f"{count} intervals in {len(steps)} steps"
+    return f"{label}: {intervals}, least {least}, greatest {greatest}."

@@ -111,7 +111,6 @@ def _draw(
             *crosses(len(failed), "replication"),
             *_notes(all_series, moments, placed, timeless),
             *beyond(y, heights),
-            *valued.means(all_series),
             *valued.oddities(all_series, "Series"),
         ),
         missing=tuple(sorted(set(failed))),
@@ -189,6 +188,7 @@ def _record(label: str, mark: _Mark) -> tuple[Value | None, ...]:
 def _notes(
     all_series: Sequence[Series], moments: _Moments, placed: Sequence[_Mark], timeless: int
 ) -> Iterator[str]:
+    yield from valued.means(all_series)
     if timeless:
         yield f"Not drawn, as nobody knows when they were measured: {timeless} replications."
     unmeasured = sum(

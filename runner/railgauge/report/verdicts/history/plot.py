@@ -74,8 +74,8 @@ def draw_history(
     the title stands above the picture and the newest change points below it.
     """
     name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
-    base = display_base(history.metric, history.unit)
-    unit = best_unit(base, [night.median for night in history.nights])
+    medians = [night.median for night in history.nights]
+    unit = best_unit(display_base(history.metric, history.unit), medians)
     times = [_seconds(night) for night in history.nights]
     margin = max(_BESIDE, (times[-1] - times[0]) / 50)
     dot = _LARGE if sum(len(series.values) for series in replications) <= _MANY else _SMALL
@@ -84,8 +84,6 @@ def draw_history(
     same_unit = [series for series in replications if series.unit == history.unit]
     blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
     shown_unit = f" ({unit})" if unit else ""
-    percents = {night.percent for night in history.nights if night.interval}
-    captions = _caption_lines(history) if captioned else ()
     plot = render_script(
         "history",
         plot=HistoryPlot(
@@ -95,14 +93,14 @@ def draw_history(
             low=times[0] - margin,
             high=times[-1] + margin,
             dot=dot,
-            levels=" or ".join(f"{percent} %" for percent in sorted(percents or {95})),
+            levels=_interval_levels(history),
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
             marks=tuple(
                 ChangeMark(number, _seconds(change.night), change.point.provisional)
                 for number, change in enumerate(history.changes, 1)
             ),
-            captions=tuple(shortened(line, _LONGEST) for line in captions),
+            captions=_captions(history) if captioned else (),
         ),
     )
     dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
@@ -111,6 +109,12 @@ def draw_history(
         find_gnuplot(), {f"{name}.plot": plot, f"{name}.dat": dat}, {f"{name}.svg": "</svg>"}
     )
     return {f"{name}.plot": plot, f"{name}.dat": dat, f"{name}.svg": svg}
+
+
+def _interval_levels(history: History) -> str:
+    """Return of which levels the nights' intervals are: `95 %`, `95 % or 99 %`."""
+    percents = {night.percent for night in history.nights if night.interval}
+    return " or ".join(f"{percent} %" for percent in sorted(percents or {95}))
 
 
 def _blocks(history: History, per_unit: float) -> dict[str, str]:
@@ -145,6 +149,10 @@ def _levels(history: History, per_unit: float) -> Iterator[str]:
     for place, median in enumerate(medians):
         ends = history.nights[edges[place]], history.nights[edges[place + 1] - 1]
         yield "".join(f"{_seconds(night):.0f} {median / per_unit:.9g}\n" for night in ends)
+
+
+def _captions(history: History) -> tuple[str, ...]:
+    return tuple(shortened(line, _LONGEST) for line in _caption_lines(history))
 
 
 def _caption_lines(history: History) -> Iterator[str]:
