@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.watch_samples import NAMES, counters, mark, own_mark, ready, sample
 
+from railgauge.base.derived import cpu_load
 from railgauge.base.errors import EngineError, EnvironmentFailedError
 from railgauge.engine.watch.watch_events import parse
 from railgauge.engine.watch.watch_record import WatchRecord
@@ -104,6 +105,22 @@ def test_a_counter_that_was_reset_and_then_passed_its_old_value_is_left_out() ->
         *BASE, mark(1.0, "begin"), sample(1.5, 3, -10, 0, 1), mark(2.0, "end", 3, 5000, 0, 1)
     )
     assert watch_record.logs[7, 1].counts == {"cpu/all/user": 2}
+
+
+def test_of_what_the_kernel_takes_back_of_idle_time_the_rest_counts() -> None:
+    iowait = counters(["cpu/all/iowait"], first=len(NAMES), gauges=())
+    watch_record = record(
+        *BASE,
+        iowait,
+        mark(1.0, "begin", 5, 900),
+        sample(1.5, 1, 60, 5, 35),
+        mark(2.0, "end", 0, 10, 1, -2, 5, -3),
+    )
+    log = watch_record.logs[7, 1]
+    assert log.counts == {"cpu/all/user": 10, "cpu/all/idle": 58, "cpu/all/iowait": 32}
+    assert cpu_load(log) == pytest.approx(0.1)
+    assert log.series is not None
+    assert log.series.values[-1].tolist() == [10, 58, 32]
 
 
 def test_a_counter_that_is_gone_is_left_out_and_a_new_one_of_its_name_counts() -> None:

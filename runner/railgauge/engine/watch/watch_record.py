@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,6 +23,8 @@ from railgauge.engine.watch.watch_events import (
 
 # Samples of one interval that are kept; with more, each two become one, again and again.
 _MOST_SAMPLES = 4_000
+# What the kernel takes back a part of by itself, proc_stat(5) warns: no reset.
+_CORRECTED = re.compile(r"cpu/(?:all|[0-9]+)/(?:idle|iowait)", re.ASCII)
 
 # When, and what changed: a row a counter, of its index and its difference.
 _Changes = NDArray[np.int64]
@@ -54,6 +57,7 @@ class WatchRecord:
     _ends: dict[int, int] = field(default_factory=dict)
     _names: list[str] = field(default_factory=list)
     _gauges: set[int] = field(default_factory=set)
+    _corrected: set[int] = field(default_factory=set)
     _dead: set[int] = field(default_factory=set)
     _labels: dict[str, str] = field(default_factory=dict)
     _values: list[int] = field(default_factory=list)
@@ -92,6 +96,8 @@ class WatchRecord:
             raise EngineError("contract", f"rail-watch on {self.host} left out counters")
         self._names.extend(line.names)
         self._gauges |= line.gauges
+        named = enumerate(line.names, line.first)
+        self._corrected.update(index for index, name in named if _CORRECTED.fullmatch(name))
         self._values.extend([0] * len(line.names))
 
     def _apply(self, line: WatchSample | WatchMark) -> None:
@@ -99,7 +105,7 @@ class WatchRecord:
         try:
             for at in range(0, len(changed), 2):
                 values[changed[at]] += changed[at + 1]
-                if changed[at + 1] < 0:
+                if changed[at + 1] < 0 and changed[at] not in self._corrected:
                     fell.append(changed[at])
         except IndexError:
             raise EngineError(
