@@ -87,7 +87,14 @@ static bool add_bound(struct path *path, const struct answer *a, int fd,
     return true;
 }
 
-struct tcp_state read_tcp_state(int fd)
+/* The kernel counts them in 32 bits. before: as they stood less than 2^32 ago. */
+static uint64_t segments_of(const struct answer *a, uint64_t before)
+{
+    return has(a, tcpi_data_segs_out) ? before + (a->info.tcpi_data_segs_out - (uint32_t)before)
+                                      : 0;
+}
+
+struct tcp_state read_tcp_state(int fd, const struct samples *samples)
 {
     struct answer a = ask(fd);
     return (struct tcp_state){
@@ -97,16 +104,19 @@ struct tcp_state read_tcp_state(int fd)
         .delivery_rate = has(&a, tcpi_delivery_rate) ? (double)a.info.tcpi_delivery_rate * 8 : 0,
         .offered = offered_by(&a),
         .retransmits = a.info.tcpi_total_retrans,
-        .segments = has(&a, tcpi_data_segs_out) ? a.info.tcpi_data_segs_out : 0,
+        .segments = segments_of(&a, samples->segments),
         .busy = has(&a, tcpi_busy_time) ? (double)a.info.tcpi_busy_time * MICROSECOND : 0,
         .window_limited =
             has(&a, tcpi_rwnd_limited) ? (double)a.info.tcpi_rwnd_limited * MICROSECOND : 0,
     };
 }
 
-void sample_connection(int fd, struct samples *samples)
+void sample_connection(int fd, bool counts, struct samples *samples)
 {
     struct answer a = ask(fd);
+    samples->segments = segments_of(&a, samples->segments);
+    if (!counts)
+        return;
     if (a.info.tcpi_state != ESTABLISHED && a.info.tcpi_state != CLOSE_WAIT)
         return;
     samples->count++;
@@ -140,8 +150,7 @@ struct path read_path(const int fds[], const struct tcp_state states[], const ui
         struct answer a = ask(fds[i]);
         add_state(&path.state, &states[i], count);
         path.retransmits += a.info.tcpi_total_retrans;
-        if (has(&a, tcpi_data_segs_out))
-            path.segments += a.info.tcpi_data_segs_out;
+        path.segments += segments_of(&a, states[i].segments);
         double min_rtt = a.info.tcpi_min_rtt * MICROSECOND;
         if (has(&a, tcpi_min_rtt) && a.info.tcpi_min_rtt != UINT32_MAX &&
             (i == 0 || min_rtt < path.min_rtt))

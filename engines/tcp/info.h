@@ -21,6 +21,7 @@ struct samples {
     uint64_t count;
     double rtt;     /* seconds, sum of the smoothed round trips */
     double offered; /* bytes, the largest window */
+    uint64_t segments; /* so far; 0 if the kernel does not count them */
 };
 
 /* Of one direction: how its senders' kernel saw it. */
@@ -32,10 +33,12 @@ struct path {
     double bound, ceiling;          /* bit/s, sums; 0: unknown */
 };
 
-struct tcp_state read_tcp_state(int fd);
+/* samples: of the same thread, for the count of segments to go on from. */
+struct tcp_state read_tcp_state(int fd, const struct samples *samples);
 
-/* Adds a sample, unless the connection's sending is over. */
-void sample_connection(int fd, struct samples *samples);
+/* Adds a sample, unless the connection's sending is over; of what doesn't count, of the segments
+ * alone. */
+void sample_connection(int fd, bool counts, struct samples *samples);
 
 /* The state of the end becomes that of the whole time. */
 void merge_samples(struct tcp_state *state, const struct samples *own,

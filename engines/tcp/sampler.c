@@ -31,7 +31,7 @@ static void *work(void *argument)
     while (poll(&stop, 1, SAMPLE_INTERVAL / MILLISECOND) == 0)
         for (size_t i = 0; i < sampler->count; i++)
             if (is_blocked(&sampler->senders[i]))
-                sample_connection(sampler->senders[i].writer.fd,
+                sample_connection(sampler->senders[i].writer.fd, true,
                                   &sampler->senders[i].sampler_samples);
     return NULL;
 }

@@ -212,12 +212,11 @@ static uint64_t next_look(const struct sender *s, uint64_t now)
 static uint64_t look(struct sender *s, struct pace *pace, uint64_t now, bool midway)
 {
     bool counts = atomic_load(&s->counts), begins = !counts && now >= s->count_from;
-    if (counts) {
-        sample_connection(s->writer.fd, &s->samples);
+    sample_connection(s->writer.fd, counts, &s->samples);
+    if (counts)
         atomic_store(&s->sampled_at, now);
-    }
     if (begins || now >= s->intervals.next) {
-        struct tcp_state state = read_tcp_state(s->writer.fd);
+        struct tcp_state state = read_tcp_state(s->writer.fd, &s->samples);
         uint64_t readings[COLUMNS];
         read_flow(s, &state, readings);
         readings[0] -= s->newest;
@@ -303,7 +302,7 @@ void send_flow(void *share)
     if (s->cork)
         set_cork(s->writer.fd, 0);
     s->ended = s->byte_ns > 0 ? keep_last_slot(&pace, s, last) : now;
-    s->state = read_tcp_state(s->writer.fd);
+    s->state = read_tcp_state(s->writer.fd, &s->samples);
     uint64_t readings[COLUMNS];
     read_flow(s, &s->state, readings);
     intervals_finish(&s->intervals, s->ended, readings);

@@ -255,3 +255,21 @@ def test_the_acknowledgement_of_the_end_alone_is_not_waited_for(
         )
         (m,) = client.finish().metrics
     assert m["sent_bytes"] == len(sink.brought[0])
+
+
+def test_segments_are_counted_beyond_the_kernels_32_bits(shipped_engines, tmp_path: Path) -> None:
+    source, library = Path(__file__).with_name("many_segments.c"), tmp_path / "segments.so"
+    subprocess.run(
+        ["cc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, source], check=True
+    )
+    server = shipped_engines.server("tcp")
+    options = ("--json", f"--port={server.port}", "--replications=1", "--omit=0.5s", PLAIN)
+    paced = ("--duration=0.7s", "--rate=80Mbit/s", "--mss=1000", "--message=5000")
+    client = shipped_engines.start(
+        "tcp", "client", "127.0.0.1", *options, *paced, LD_PRELOAD=str(library)
+    )
+    (m,) = client.finish().metrics
+    for way in ("", "omitted_"):
+        segments, rest = divmod(m[f"{way}sent_segments"], 1_000_000)
+        assert rest == 0
+        assert m[f"{way}sent_bytes"] / 1000 * 0.9 < segments < m[f"{way}sent_bytes"] / 1000 * 2
