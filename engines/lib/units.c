@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A unit below the base one has its divisor, negative: 50000 / 1e6 is 0.05, while 50000 * 1e-6
- * is the double next to it. */
+/* A unit below the base one has its divisor, negative: 1e-6 is no exact number. */
 struct unit {
     const char *name;
     double factor;
 };
 
-static double to_base(double number, const struct unit *unit)
+/* Beyond a double's digits, or 1.001 kB were a little less than 1001 bytes. */
+static double to_base(long double number, const struct unit *unit)
 {
-    return unit->factor < 0 ? number / -unit->factor : number * unit->factor;
+    return (double)(unit->factor < 0 ? number / -unit->factor : number * unit->factor);
 }
 
 /* Bare k, M and G count by 1024 on a size and by 1000 on a rate, as they did in Hpcbench. */
@@ -42,14 +42,14 @@ static const struct unit *units_of(enum parameter_type type)
 
 bool parse_quantity(enum parameter_type type, const char *text, double *value)
 {
-    /* strtod also takes "inf", "nan", hexadecimal and leading spaces: only digits begin here, and
+    /* strtold also takes "inf", "nan", hexadecimal and leading spaces: only digits begin here, and
      * the sign of what may be negative, a whole number. */
     const char *digits = text + (type == INT && *text == '-');
     if (!isdigit((unsigned char)*digits) ||
         (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')))
         return false;
     char *end;
-    double number = strtod(text, &end);
+    long double number = strtold(text, &end);
     if (*end == ' ')
         end++;
     for (const struct unit *unit = units_of(type); unit->name; unit++) {
@@ -80,8 +80,8 @@ void quantity_text(enum parameter_type type, double value, char *out, size_t siz
         /* Whole bytes only: 1460 is 1460 B, not 1.42578125 KiB. */
         if (value < to_base(1, step) || (type == SIZE && fmod(value, step->factor) != 0))
             continue;
-        number_text(step->factor < 0 ? value * -step->factor : value / step->factor, number);
-        snprintf(out, size, "%s%s", number, step->name);
+        double scaled = step->factor < 0 ? value * -step->factor : value / step->factor;
+        snprintf(out, size, "%.15g%s", scaled, step->name); /* 2.9 us, not what it is in binary */
         return;
     }
     number_text(value, number);

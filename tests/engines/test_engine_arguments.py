@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from railgauge.base.units import parse_rate
+
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = ["udp", "tcp", "exec", "cpu", "mem", "disk"]  # those that need no MPI
 
@@ -166,7 +168,14 @@ def test_a_command_line_that_makes_no_sense_is_refused(engines, arguments: tuple
 
 @pytest.mark.parametrize(
     ("written", "value"),
-    [("4KiB", 4096), ("4k", 4096), ("4kB", 4000), ("1460", 1460), ("60000B", 60000)],
+    [
+        ("4KiB", 4096),
+        ("4k", 4096),
+        ("4kB", 4000),
+        ("1.001kB", 1001),
+        ("1460", 1460),
+        ("60000B", 60000),
+    ],
 )
 @pytest.mark.parametrize("spelling", ["--datagram={}", "--datagram {}"])
 def test_sizes_may_be_written_with_units(engines, written: str, value: int, spelling: str) -> None:
@@ -183,6 +192,16 @@ def test_times_may_be_written_with_units(engines, written: str, value: float) ->
     server = engines.server("udp")
     outcome = engines.client(server, f"--duration={written}", count=1)
     assert outcome.settings["parameters"]["duration"] == value
+
+
+@pytest.mark.parametrize("written", ["67.003Mbit/s", "1.001Gbit/s"])
+def test_rates_are_what_is_written(engines, written: str) -> None:
+    server = engines.server("udp")
+    options = (f"--rate={written}", "--count=1")
+    outcome = engines.client(server, *options, count=1)
+    assert outcome.settings["parameters"]["rate"] == parse_rate(written)
+    asked = engines.run("udp", "client", "127.0.0.1", f"--port={server.port}", *options).output
+    assert f" rate {written} " in asked
 
 
 @pytest.mark.parametrize("name", ["server-sockbuf", "server_sockbuf"])
