@@ -17,6 +17,14 @@ import pytest
 from tests.support import FIXTURES
 from tests.support.watcher import PATIENCE, Marker, Watcher, differences
 
+# Frames of no protocol that the kernel knows: their receiver counts them as dropped.
+SEND_UNKNOWN = """
+import socket, sys
+sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+sender.bind((sys.argv[1], 0x88B5))
+for _ in range(3):
+    sender.send(b"\\xff" * 6 + b"\\x02" + b"\\0" * 5 + b"\\x88\\xb5" + b"." * 60)
+"""
 SEND = """
 import socket, sys
 receiver = socket.socket(type=socket.SOCK_DGRAM)
@@ -120,6 +128,30 @@ def test_an_interface_replaced_by_one_of_its_name_is_another(program: Path, netw
     assert values["interface/veth7/rx_packets"] == values["interface/veth7/rx_crc_errors"] == 0
     assert watcher.names.count("interface/veth7/rx_packets") == 2
     assert watcher.names.count("interface/veth7/rx_crc_errors") == 2
+
+
+def test_interfaces_that_are_gone_leave_no_files_open(program: Path, network: str) -> None:
+    """Nor do they take the counters of another one of their name with them at its first error."""
+    with Watcher(program, "--interval=1h", prefix=_inside(network)) as watcher:
+        open_files = Path(f"/proc/{watcher.process.pid}/fd")
+        watcher.snapshot()
+        before = len(list(open_files.iterdir()))
+        for _ in range(5):
+            _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+            watcher.snapshot()
+            _ip("-n", network, "link", "del", "veth7")
+            watcher.snapshot()
+        assert len(list(open_files.iterdir())) == before
+        _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
+        watcher.snapshot()
+        ours = [name for name in watcher.names if name.startswith("interface/")]
+        for end in ("veth7", "far7"):
+            _ip("-n", network, "link", "set", end, "up")
+        argv = [*_inside(network), sys.executable, "-c", SEND_UNKNOWN, "far7"]
+        subprocess.run(argv, check=True, timeout=PATIENCE)
+        assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
+        assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
+    assert [name for name in watcher.names if name.startswith("interface/")] == ours
 
 
 def test_sysfs_of_another_namespace_is_not_taken_for_ours(program: Path, network: str) -> None:

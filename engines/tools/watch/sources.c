@@ -123,9 +123,12 @@ void sources_read(struct sources *sources, bool sample)
         if (source->parse == parse_net_dev && source->feed.alarmed)
             stale[NET_ERRORS] |= values_read(&values[NET_ERRORS], 0);
     }
-    for (size_t i = 0; i < VALUE_SOURCES; i++)
-        if (stale[i])
-            value_sources[i].find(&values[i], sources->root);
+    for (size_t i = 0; i < VALUE_SOURCES; i++) {
+        if (!stale[i])
+            continue;
+        values_let_go(&values[i]);
+        value_sources[i].find(&values[i], sources->root);
+    }
 }
 
 void sources_close(struct sources *sources)

@@ -82,6 +82,13 @@ static void remove_file(struct values *values, size_t index)
             (values->count - index) * sizeof *values->files);
 }
 
+void values_let_go(struct values *values)
+{
+    for (size_t i = values->count; i-- > 0;)
+        if (values->feed.table->counters[values->files[i].number].dropped)
+            remove_file(values, i);
+}
+
 bool values_read(struct values *values, uint64_t budget_ns)
 {
     struct table *table = values->feed.table;

@@ -26,6 +26,9 @@ void values_add(struct values *values, const char *path, const char *member,
  * time. True if some were gone: then all counters of their groups are. */
 bool values_read(struct values *values, uint64_t budget_ns);
 
+/* Closes the files whose counters were dropped with their group. */
+void values_let_go(struct values *values);
+
 void values_close(struct values *values);
 
 #endif
