@@ -6,18 +6,26 @@ Only here is anything printed and an exit code chosen: 0 fine, 1 measured but fe
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
 import io
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from railgauge import __version__
-from railgauge.base.errors import FileProblems, InterruptedRunError, RailgaugeError
+from railgauge.base.errors import (
+    EnvironmentFailedError,
+    FileProblems,
+    InputError,
+    InterruptedRunError,
+    RailgaugeError,
+)
 from railgauge.base.stop_signals import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
@@ -121,6 +129,8 @@ def _run() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # noqa: BLE001 - the one place that may not let a traceback out
+        if failure := _failure_of_files(error):
+            return _print_error(str(failure), failure.exit_code)
         if os.environ.get("RAILGAUGE_DEBUG"):
             traceback.print_exc()
         return _print_error(
@@ -129,6 +139,21 @@ def _run() -> int:
             RailgaugeError.exit_code,
         )
     return result if isinstance(result, int) else 0
+
+
+def _failure_of_files(error: Exception) -> RailgaugeError | None:
+    """Return what a refusal of the system says of a file's name or folder; None: it's no such."""
+    if not isinstance(error, OSError):
+        return None
+    if isinstance(error.filename, str):
+        kind = InputError if error.errno == errno.ENAMETOOLONG else EnvironmentFailedError
+        return kind(f"{error.filename}: {error.strerror}: check the name and its permissions")
+    try:
+        Path.cwd()
+    except OSError as lost:
+        reason = f"the folder where you are can't be read: {lost.strerror}: change to another one"
+        return EnvironmentFailedError(reason)
+    return None
 
 
 def _print_error(message: str, code: int, error: BaseException | None = None) -> int:

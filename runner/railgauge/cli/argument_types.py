@@ -84,8 +84,9 @@ class RunNumber(click.types.IntParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """See `click.ParamType`; InputError where there is no run yet."""
-        if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
-            return int(value)
+        is_number = isinstance(value, int) or (isinstance(value, str) and value.isdecimal())
+        if is_number:
+            return super().convert(value, param, ctx)
         if value != LATEST or ctx is None:
             self.fail(f"{value!r} is no run: write its number, or {LATEST!r}", param, ctx)
         from railgauge.store import Store

@@ -85,6 +85,42 @@ def test_a_plan_that_is_not_there_is_said(tmp_path):
     assert "none.yaml" in completed.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check",),
+        ("report", "--spec"),
+        ("plans", "--copy"),
+        ("init", "machine", "--hosts=", "--out"),
+        ("import", "csv"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_the_system_refuses_is_the_users_mistake(arguments):
+    completed = railgauge(*arguments, "x" * 5000)
+    assert completed.returncode == 2
+    assert "File name too long: check the name" in completed.stderr
+    assert "internal error" not in completed.stderr
+
+
+def test_a_folder_that_is_gone_is_said(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone}; rmdir {gone}; {' '.join(command_line.COMMAND)} list"
+    completed = command_line.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+    assert completed.returncode == 3
+    assert completed.stderr.splitlines()[-1] == (
+        "railgauge: the folder where you are can't be read: No such file or directory: "
+        "change to another one"
+    )
+
+
+def test_a_run_of_too_many_digits_is_the_users_mistake():
+    completed = railgauge("show", "9" * 5000)
+    assert completed.returncode == 2
+    assert "is not a valid" in completed.stderr
+
+
 def test_check_counts_what_the_shipped_plans_would_do():
     completed = railgauge("check", "--json", str(ROOT / "plans" / "sharcnet-udp.yaml"))
     answer = json.loads(completed.stdout)
