@@ -93,13 +93,43 @@ def cli() -> None:
     """Measure how fast a cluster's machines talk to one another, from plans kept in git."""
 
 
+class _Output(io.FileIO):
+    """An output whose reader may go (`railgauge list | head`): what it doesn't read is lost.
+
+    That is no failure, and doesn't change what the command does and how it ends.
+    """
+
+    def write(self, data: Any, /) -> int:
+        """See `io.RawIOBase`."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            # What is left of it would fail again at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if not isinstance(error, BrokenPipeError):
+                error.filename = "the output"
+                raise
+            return super().write(data)
+
+
+def _lenient(stream: Any) -> Any:
+    """Return the stream, so that neither a lost reader nor a name it can't show is a failure."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Output(stream.fileno(), "w", closefd=False)),
+        stream.encoding,
+        "replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
 def main() -> NoReturn:
     """Run the command line and exit."""
     raise_keyboard_interrupt()
-    for stream in (sys.stdout, sys.stderr):
-        # A name that a narrow terminal can't show is no reason to fail.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        setattr(sys, name, _lenient(getattr(sys, name)))
     # A large plan is hundreds of thousands of objects without cycles: walking them again and again
     # for garbage took 40 % of `railgauge check`'s time.
     gc.set_threshold(200_000, 20, 100)
@@ -123,11 +153,6 @@ def _run() -> int:
         return error.exit_code
     except RailgaugeError as error:
         return _print_error(str(error), error.exit_code, error)
-    except (SystemExit, BrokenPipeError):
-        # Whoever read our output has gone (`railgauge list | head`), which click answers by
-        # SystemExit: that is not a failure.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:  # noqa: BLE001 - the one place that may not let a traceback out
         if failure := _failure_of_files(error):
             return _print_error(str(failure), failure.exit_code)
@@ -147,7 +172,7 @@ def _failure_of_files(error: Exception) -> RailgaugeError | None:
         return None
     if isinstance(error.filename, str):
         kind = InputError if error.errno == errno.ENAMETOOLONG else EnvironmentFailedError
-        return kind(f"{error.filename}: {error.strerror}: check the name and its permissions")
+        return kind(f"{error.filename}: {error.strerror}: check its name, permissions and room")
     try:
         Path.cwd()
     except OSError as lost:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,7 +140,7 @@ def _text(verdict: Verdict, catalogue: Catalogue, outputs: _Outputs) -> str:
 
 
 def _print(outcome: _Outcome, outputs: _Outputs) -> str:
-    """Print the verdict as requested; return why that failed, "" where nobody reads it."""
+    """Print the verdict as requested; return why that failed."""
     verdict = outcome.verdict
     try:
         if outputs.as_json:
@@ -152,9 +151,7 @@ def _print(outcome: _Outcome, outputs: _Outputs) -> str:
             for line in workflow_commands(verdict, outcome.catalogue):
                 click.echo(line, err=outputs.as_json)
     except OSError as error:
-        # What is left of it would fail again at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return "" if isinstance(error, BrokenPipeError) else error.strerror or str(error)
+        return error.strerror or str(error)
     return ""
 
 

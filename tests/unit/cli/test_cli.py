@@ -99,7 +99,7 @@ def test_a_plan_that_is_not_there_is_said(tmp_path):
 def test_a_name_that_the_system_refuses_is_the_users_mistake(arguments):
     completed = railgauge(*arguments, "x" * 5000)
     assert completed.returncode == 2
-    assert "File name too long: check the name" in completed.stderr
+    assert "File name too long: check its name" in completed.stderr
     assert "internal error" not in completed.stderr
 
 
@@ -173,6 +173,28 @@ def test_output_cut_short_by_its_reader_is_no_error():
     command = f"{sys.executable} -m railgauge engines --json | true"
     run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("streams", ["", "2>&1"])
+def test_output_cut_short_by_its_reader_leaves_the_exit_code(tmp_path, streams):
+    hosts = tmp_path / "hosts.yaml"
+    # Nothing listens on port 1.
+    hosts.write_text("hosts:\n  off: {address: 127.0.0.1, ssh: 127.0.0.1:1}\n")
+    for arguments, code in ((f"doctor {hosts}", 3), (f"check {tmp_path / 'plan.yaml'}", 2)):
+        command = f"{sys.executable} -m railgauge {arguments} {streams} | true"
+        run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True)
+        assert (run.returncode, b"Traceback" in run.stderr) == (code, False)
+
+
+def test_output_that_finds_no_room_is_said():
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run(
+            [*command_line.COMMAND, "engines"], stdout=full, stderr=subprocess.PIPE
+        )
+    message = (
+        b"railgauge: the output: No space left on device: check its name, permissions and room\n"
+    )
+    assert (run.returncode, run.stderr) == (3, message)
 
 
 def test_a_name_that_the_terminal_cannot_show_is_no_failure(tmp_path):
