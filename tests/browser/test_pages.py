@@ -455,11 +455,11 @@ def test_a_drag_that_ends_beside_the_picture_is_over(tab: Tab, tmp_path: Path) -
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 3, below)
     page.mouse.up()
-    shown = figure.locator("circle.dot").count()
-    assert 2 <= shown < 8
+    nights = figure.locator("circle.dot").count()
+    assert 2 <= nights < 8
     page.mouse.move(box["x"] + box["width"] - 100, middle)
     assert figure.locator(".drag").get_attribute("width") == "0"
-    assert figure.locator("circle.dot").count() == shown
+    assert figure.locator("circle.dot").count() == nights
 
 
 def test_a_change_is_listed_in_the_plan_that_it_is_of(tab: Tab, tmp_path: Path) -> None:

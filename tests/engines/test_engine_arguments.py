@@ -200,8 +200,8 @@ def test_rates_are_what_is_written(engines, written: str) -> None:
     options = (f"--rate={written}", "--count=1")
     outcome = engines.client(server, *options, count=1)
     assert outcome.settings["parameters"]["rate"] == parse_rate(written)
-    asked = engines.run("udp", "client", "127.0.0.1", f"--port={server.port}", *options).output
-    assert f" rate {written} " in asked
+    output = engines.run("udp", "client", "127.0.0.1", f"--port={server.port}", *options).output
+    assert f" rate {written} " in output
 
 
 @pytest.mark.parametrize("name", ["server-sockbuf", "server_sockbuf"])

@@ -144,14 +144,14 @@ def test_interfaces_that_are_gone_leave_no_files_open(program: Path, network: st
         assert len(list(open_files.iterdir())) == before
         _ip("-n", network, "link", "add", "veth7", "type", "veth", "peer", "far7")
         watcher.snapshot()
-        ours = [name for name in watcher.names if name.startswith("interface/")]
+        counters = [name for name in watcher.names if name.startswith("interface/")]
         for end in ("veth7", "far7"):
             _ip("-n", network, "link", "set", end, "up")
         argv = [*_inside(network), sys.executable, "-c", SEND_UNKNOWN, "far7"]
         subprocess.run(argv, check=True, timeout=PATIENCE)
         assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
         assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
-    assert [name for name in watcher.names if name.startswith("interface/")] == ours
+    assert [name for name in watcher.names if name.startswith("interface/")] == counters
 
 
 def test_sysfs_of_another_namespace_is_not_taken_for_ours(program: Path, network: str) -> None:

@@ -104,9 +104,9 @@ def test_a_name_that_the_system_refuses_is_the_users_mistake(arguments):
 
 
 def test_a_folder_that_is_gone_is_said(tmp_path):
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    command = f"cd {gone}; rmdir {gone}; {' '.join(command_line.COMMAND)} list"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    command = f"cd {folder}; rmdir {folder}; {' '.join(command_line.COMMAND)} list"
     completed = command_line.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
     assert completed.returncode == 3
     assert completed.stderr.splitlines()[-1] == (

@@ -68,10 +68,10 @@ def test_udp_of_which_nothing_arrived_is_no_measurement_without_losses(
 ) -> None:
     document = json.loads((TOOLS / "iperf3-3.12-udp.json").read_text())
     # What iperf3 3.12 writes where all datagrams are dropped on their way.
-    nothing = dict.fromkeys(
+    zeros = dict.fromkeys(
         ("bytes", "bits_per_second", "lost_packets", "packets", "lost_percent"), 0
     )
-    document["end"]["sum_received"] |= nothing
+    document["end"]["sum_received"] |= zeros
     (tmp_path / "nothing.json").write_text(json.dumps(document))
     with pytest.raises(FileProblems, match=r"end.sum_received.bytes is 0: nothing was measured"):
         import_tool(store, "iperf3", [tmp_path / "nothing.json"], catalogue=catalogue)

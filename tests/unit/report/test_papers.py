@@ -260,8 +260,8 @@ def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(name: str, tmp_path: P
     with Store.open(str(tmp_path / "railgauge.db")) as store:
         runs = [store_plan(store, file)[0] for file in loaded.plan_files() for _ in range(2)]
         files = make(name, store, runs, tmp_path / "out")
-    shown = {line["run"] for file in files if file.suffix == ".csv" for line in lines_of(file)}
-    assert {str(run) for run in runs} <= shown
+    runs_shown = {line["run"] for file in files if file.suffix == ".csv" for line in lines_of(file)}
+    assert {str(run) for run in runs} <= runs_shown
 
 
 def _definition(tmp_path: Path, **changed: object) -> Path:
@@ -305,8 +305,8 @@ def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
     for file in differences:
         assert any(line["value"] for line in lines_of(file)), file.name
     for item in loaded.paper.items:
-        shown = [file for file in files if re.fullmatch(rf"{item.name}(-.*)?\.csv", file.name)]
-        of_runs = {line["run"] for file in shown for line in lines_of(file)}
+        tables = [file for file in files if re.fullmatch(rf"{item.name}(-.*)?\.csv", file.name)]
+        of_runs = {line["run"] for file in tables for line in lines_of(file)}
         assert of_runs & {str(run) for run in runs}, f"{item.name}: nothing measured"
 
 

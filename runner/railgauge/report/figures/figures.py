@@ -78,8 +78,8 @@ def _or_each_its_own(
     measured: _Measured, spec: FigureSpec, beside: FigureSpec, by: str
 ) -> list[Figure]:
     """Return the figures `beside`, or one for each value of `by` where series are too many."""
-    others = [name for name in spec.series if name != by]
-    each_its_own = spec.model_copy(update={"each": [*spec.each, by], "series": others})
+    axes = [name for name in spec.series if name != by]
+    each_its_own = spec.model_copy(update={"each": [*spec.each, by], "series": axes})
     if measured.kind.together:
         return measured.figures(each_its_own)
     try:

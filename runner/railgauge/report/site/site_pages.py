@@ -227,8 +227,8 @@ class _Planner:
             certificates = self._certificates.get(head.id, ())
             before = last.get(head.plan)
             settings = before and self._settings[before.id]
-            shown = side is not None and len(levels) >= LEAST_VALUES
-            compared = (self._compared(head), [*levels] if shown else ())
+            is_judged = side is not None and len(levels) >= LEAST_VALUES
+            compared = (self._compared(head), [*levels] if is_judged else ())
             made_of = (compared, before, settings, logged, self._axes.get(head.plan))
             digest = fingerprint("run", self._maker, head, made_of, certificates)
             yield RunJob(run_file(head.id), digest, head, side, before, logged)
