@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,19 @@ def test_output_is_valid_json_whatever_it_is(engines) -> None:
 def test_output_is_bounded(engines) -> None:
     (event,) = _run(engines, "--", "head", "-c", "3000000", "/dev/zero").of("replication")
     assert event["output"] == "\0" * (1 << 20)
+
+
+def test_the_output_kept_is_no_memory_of_the_next_command(engines, tmp_path: Path) -> None:
+    source, program = tmp_path / "writer.c", tmp_path / "writer"
+    source.write_text(
+        "#include <unistd.h>\n"
+        "int main(void) { static char page[4096];\n"
+        "for (int i = 0; i < 256; i++) if (write(1, page, sizeof page) < 0) return 1;\n"
+        "return 0; }\n"
+    )
+    subprocess.run(["cc", "-o", program, source], check=True)
+    first, *others = (m["max_rss"] for m in _run(engines, "--", program, count=3).metrics)
+    assert max(others) - first < 400_000
 
 
 def test_standard_input_is_empty(engines) -> None:

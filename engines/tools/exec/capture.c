@@ -8,15 +8,23 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define WORDS_LIMIT 900
+#define PAGE 65536 /* the largest that Linux has */
 
 void capture_prepare(struct capture *capture)
 {
-    *capture = (struct capture){.out = -1, .err = -1, .output = malloc(OUTPUT_LIMIT)};
+    *capture = (struct capture){.out = -1, .err = -1, .output = aligned_alloc(PAGE, OUTPUT_LIMIT)};
     if (capture->output == NULL)
         fail(OUT_OF_MEMORY, "no memory for the command's output");
+}
+
+void capture_forget(struct capture *capture)
+{
+    capture->length = capture->errors_length = 0;
+    madvise(capture->output, OUTPUT_LIMIT, MADV_DONTNEED);
 }
 
 void capture_begin(struct capture *capture, int out, int err)
@@ -25,7 +33,6 @@ void capture_begin(struct capture *capture, int out, int err)
     capture->err = err;
     fcntl(out, F_SETFL, O_NONBLOCK);
     fcntl(err, F_SETFL, O_NONBLOCK);
-    capture->length = capture->errors_length = 0;
 }
 
 static void keep_output(struct capture *capture, const char *data, size_t size)

@@ -19,6 +19,10 @@ struct capture {
 /* With room for the output; fails if there is none. */
 void capture_prepare(struct capture *capture);
 
+/* Lets go of what there is, and of its memory: a command counts as its own what its process had
+ * before it became the command. */
+void capture_forget(struct capture *capture);
+
 /* Reads from these two ends from now on, without ever waiting for them. */
 void capture_begin(struct capture *capture, int out, int err);
 

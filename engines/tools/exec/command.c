@@ -129,6 +129,7 @@ struct command command_start(char **argv, const char *folder, struct capture *ca
     open_pipe(out);
     open_pipe(err);
     open_pipe(report);
+    capture_forget(capture);
     sigset_t all, before;
     sigfillset(&all);
     pthread_mutex_lock(&starting);
