@@ -49,8 +49,8 @@ def test_the_output_kept_is_no_memory_of_the_next_command(engines, tmp_path: Pat
         "return 0; }\n"
     )
     subprocess.run(["cc", "-o", program, source], check=True)
-    first, *others = (m["max_rss"] for m in _run(engines, "--", program, count=3).metrics)
-    assert max(others) - first < 400_000
+    first, *later = (m["max_rss"] for m in _run(engines, "--", program, count=3).metrics)
+    assert max(later) - first < 400_000
 
 
 def test_standard_input_is_empty(engines) -> None:
