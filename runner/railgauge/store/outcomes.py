@@ -20,6 +20,7 @@ from railgauge.store.write import (
     iso,
     json_text,
     plain_text,
+    plain_texts,
 )
 
 # Between the settings of a launch: blanks would be a tenth of their bytes.
@@ -31,8 +32,8 @@ def insert_launch(connection: Connection, run_case_id: int, launch: Launch) -> i
     row = {
         "run_case_id": run_case_id,
         "started_at": iso(launch.started_at),
-        "client": json_text(launch.client, _DENSE),
-        "server": json_text(launch.server, _DENSE),
+        "client": json_text(plain_texts(launch.client), _DENSE),
+        "server": json_text(plain_texts(launch.server), _DENSE),
         "warnings": plain_text(json.dumps(launch.warnings, ensure_ascii=False)),
     }
     (launch_id,) = insert_with_ids(connection, Base.metadata.tables[LaunchRow.__tablename__], [row])

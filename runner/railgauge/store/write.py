@@ -368,21 +368,28 @@ def iso(seconds: float) -> str:
 
 def json_text(mapping: Mapping[str, Value], separators: tuple[str, str] = (", ", ": ")) -> str:
     """Return JSON text that is the same for the same content, NaN refused."""
-    # Before JSON, which has escapes for what no database takes out of it as text.
-    content = {
-        plain_text(name): plain_text(value) if isinstance(value, str) else value
-        for name, value in mapping.items()
-    }
     try:
-        return json.dumps(
-            content,
+        text = json.dumps(
+            dict(mapping),
             sort_keys=True,
             ensure_ascii=False,
             allow_nan=False,
             separators=separators,
         )
     except ValueError as error:
-        raise StoreError(f"settings that JSON cannot hold: {content!r}") from error
+        raise StoreError(f"settings that JSON cannot hold: {dict(mapping)!r}") from error
+    return plain_text(text)
+
+
+def plain_texts(mapping: Mapping[str, Value]) -> dict[str, Value]:
+    """Return `mapping` with texts that every database takes, also when it takes them out of JSON.
+
+    That has escapes for what none takes.
+    """
+    return {
+        plain_text(name): plain_text(value) if isinstance(value, str) else value
+        for name, value in mapping.items()
+    }
 
 
 def plain_text(text: str) -> str:
