@@ -210,6 +210,48 @@ def test_two_tests_of_osu_in_a_file_are_not_taken_for_one(
         )
 
 
+OSU_VALIDATED = """\
+
+# OSU MPI Latency Test v7.2
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)        Validation
+1                       1.52              Pass
+2                       1.50              Pass
+"""
+
+
+def test_rows_of_osu_that_were_validated_are_measurements(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    (tmp_path / "osu.txt").write_text(OSU_VALIDATED)
+    result = import_tool(
+        store, "osu", [tmp_path / "osu.txt"], catalogue=catalogue, names=ImportNames(link="ib0")
+    )
+    latencies = values(store, result, "latency")
+    assert latencies["osu ib0 mode=latency size=2"] == pytest.approx([1.5e-6])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        # Received was something else than what was sent.
+        ("1.50              Pass", "1.50              Fail", r"failed \(2 +1.50 +Fail\)"),
+    ],
+)
+@pytest.mark.parametrize("name", ["Latency", "Allreduce Latency"])
+def test_figures_of_osu_that_are_of_no_case_are_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue, name: str, old: str, new: str, words: str
+) -> None:
+    text = OSU_VALIDATED.replace("Latency Test", f"{name} Test")
+    assert old in text
+    (tmp_path / "osu.txt").write_text(text.replace(old, new))
+    with pytest.raises(FileProblems, match=words):
+        import_tool(
+            store, "osu", [tmp_path / "osu.txt"], catalogue=catalogue, names=ImportNames(link="ib0")
+        )
+    assert store.runs() == []
+
+
 @pytest.mark.parametrize(
     ("tool", "name", "words"),
     [
