@@ -236,6 +236,10 @@ def test_rows_of_osu_that_were_validated_are_measurements(
     [
         # Received was something else than what was sent.
         ("1.50              Pass", "1.50              Fail", r"failed \(2 +1.50 +Fail\)"),
+        # Of a derived datatype less is sent than the size says.
+        ("Validation\n", "Validation     Transmit Size\n", "transmit_size is"),
+        # Two tables, of an option -T.
+        ("\n2 ", "\n# Datatype: MPI_INT.\n2 ", "'MPI_CHAR' and 'MPI_INT'"),
     ],
 )
 @pytest.mark.parametrize("name", ["Latency", "Allreduce Latency"])
@@ -250,6 +254,40 @@ def test_figures_of_osu_that_are_of_no_case_are_refused(
             store, "osu", [tmp_path / "osu.txt"], catalogue=catalogue, names=ImportNames(link="ib0")
         )
     assert store.runs() == []
+
+
+def test_percentiles_of_osu_are_not_taken_for_the_quickest_and_slowest_rank(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    (tmp_path / "osu.txt").write_text("""\
+
+# OSU MPI Allreduce Latency Test v7.2
+# Datatype: MPI_INT.
+# Size       Avg Latency(us)   P50 Tail Lat(us)   P90 Tail Lat(us)   P99 Tail Lat(us)
+4                       3.44               3.20               3.71               9.85
+""")
+    result = import_tool(
+        store, "osu", [tmp_path / "osu.txt"], catalogue=catalogue, names=ImportNames(link="ib0")
+    )
+    means = values(store, result, "time_mean")
+    assert means["osu_collective ib0 mode=allreduce size=4"] == pytest.approx([3.44e-6])
+    assert values(store, result, "time_min") == values(store, result, "time_max") == {}
+
+
+def test_osus_tables_of_other_datatypes_are_no_replications(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    text = OSU_VALIDATED.replace("Latency Test", "Allreduce Latency Test")
+    (tmp_path / "char.txt").write_text(text)
+    (tmp_path / "float.txt").write_text(text.replace("MPI_CHAR", "MPI_FLOAT"))
+    with pytest.raises(InputError, match=r"not of the same datatype \(MPI_CHAR, MPI_FLOAT\)"):
+        import_tool(
+            store,
+            "osu",
+            [tmp_path / "char.txt", tmp_path / "float.txt"],
+            catalogue=catalogue,
+            names=ImportNames(link="ib0"),
+        )
 
 
 @pytest.mark.parametrize(
