@@ -162,6 +162,47 @@ def test_netperfs_tables_and_keys_are_read_alike(store: Store, catalogue: Catalo
     assert values(store, result, "transaction_rate") == rates
 
 
+BANNER = "MIGRATED {} TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET\n"
+
+
+def test_netperfs_keys_are_read_below_its_banner(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    # Without -P 0.
+    text = (TOOLS / "netperf-2.7.0-k-tcp_rr.txt").read_text()
+    (tmp_path / "banner.txt").write_text((BANNER.format("TCP REQUEST/RESPONSE") + text) * 2)
+    result = import_tool(
+        store,
+        "netperf",
+        [tmp_path / "banner.txt"],
+        catalogue=catalogue,
+        names=ImportNames(link="lan"),
+    )
+    rates = {"netperf_rr lan mode=tcp_rr request=1 response=1": [222174.231] * 2}
+    assert values(store, result, "transaction_rate") == rates
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [
+        ("netperf-2.7.0-k-tcp_rr.txt", "TCP Connect/Request/Response"),
+        ("netperf-2.7.0-k-tcp_stream.txt", "TCP SENDFILE"),
+    ],
+)
+def test_keys_of_another_test_of_netperf_are_refused(
+    tmp_path: Path, store: Store, catalogue: Catalogue, name: str, test: str
+) -> None:
+    (tmp_path / "other.txt").write_text(BANNER.format(test) + (TOOLS / name).read_text())
+    with pytest.raises(FileProblems, match="no output of netperf or netperf_rr"):
+        import_tool(
+            store,
+            "netperf",
+            [tmp_path / "other.txt"],
+            catalogue=catalogue,
+            names=ImportNames(link="lan"),
+        )
+
+
 def test_several_outputs_of_netperf_in_a_file_are_all_read(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:
