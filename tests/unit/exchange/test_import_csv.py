@@ -422,3 +422,27 @@ def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: 
         catalogue=importer.catalogue,
     )
     assert together.replications == 24
+
+
+NIGHTLY_MEANS = replace(MAPPING, mean_of="10", started_at="at")
+
+
+def test_a_mean_a_night_is_one_of_each_run(importer: Importer, store: Store) -> None:
+    importer.path.write_text(
+        "bytes,link,mbps,at\n1024,a,100,2026-11-01T01:00:00Z\n1024,a,200,2026-11-02T01:00:00Z\n"
+    )
+    results = import_csv(store, importer.path, NIGHTLY_MEANS, catalogue=importer.catalogue)
+    assert [importer.values(result.run) for result in results] == [[[100e6]], [[200e6]]]
+    published = [series.published for result in results for series in store.series([result.run])]
+    assert published == [PublishedValue(10), PublishedValue(10)]
+
+
+def test_a_second_mean_of_a_night_is_told(importer: Importer) -> None:
+    (problem,) = importer.problems(
+        "bytes,link,mbps,at\n"
+        "1024,a,100,2026-11-01T01:00:00Z\n"
+        "1024,a,200,2026-11-02T01:00:00Z\n"
+        "1024,a,101,2026-11-01T01:30:00Z\n",
+        NIGHTLY_MEANS,
+    )
+    assert problem.startswith("4:1: line 2 has this case already: a mean has one row")

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
@@ -85,10 +86,10 @@ def _read_runs(
 ) -> list[CsvResults]:
     """Return the results of each run in the file, oldest first."""
     engine = _engine(catalogue, mapping.engine)
-    rows = _Reader(CsvFile(path), mapping, engine, hosts).read()
-    if not any(row.metrics for row in rows):
+    groups = _Reader(CsvFile(path), mapping, engine, hosts).read()
+    if not any(row.metrics for group in groups for row in group):
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
-    runs = (_results(path, mapping, engine, group) for group in _runs(rows, mapping.apart))
+    runs = (_results(path, mapping, engine, group) for group in groups)
     return [results for results in runs if results.planned]
 
 
@@ -198,11 +199,19 @@ def _engine(catalogue: Catalogue, name: str) -> EngineInfo:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    cell: CsvCell
     case: Case
     started_at: float | None
     metrics: Mapping[str, float]
     published: Mapping[str, PublishedValue]
     counts: Mapping[str, Mapping[str, int]]
+
+    @property
+    def kind(self) -> str:
+        """What the row is of its case: a mean, which its numbers have beside them, or another."""
+        if self.metrics.keys() & self.published:
+            return "mean"
+        return "absence" if self.published else "value" if self.metrics else ""
 
     @property
     def absence(self) -> str:
@@ -237,6 +246,7 @@ class _Reader:
         self, file: CsvFile, mapping: CsvMapping, engine: EngineInfo, hosts: ImportedHosts
     ) -> None:
         self.file = file
+        self.apart = mapping.apart
         self.engine = engine
         self.hosts = hosts
         self.problems: list[Problem] = []
@@ -259,17 +269,20 @@ class _Reader:
             (*parse_logged(binding.name), self._column(binding.source))
             for binding in mapping.logged
         ]
-        self.first_cells: dict[str, dict[str, CsvCell]] = {}
         self._raise_problems()
 
-    def read(self) -> list[_Row]:
+    def read(self) -> list[list[_Row]]:
+        """Return the rows of each run, oldest first."""
         rows = []
         for cells in self.file.rows:
             rows.append(self._row(cells))
             if len(self.problems) >= _MOST_PROBLEMS:
                 break
+        groups = _runs(rows, self.apart)
+        for group in groups:
+            self._check_alone(group)
         self._raise_problems()
-        return rows
+        return groups
 
     def _row(self, cells: Sequence[CsvCell]) -> _Row:
         link = self._link(cells)
@@ -295,26 +308,27 @@ class _Reader:
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
-        if metrics or published:
-            kind = "absence" if published else "value"
-            # What a number has beside it says that it is a mean.
-            self._check_alone(key, cells[0], "mean" if metrics.keys() & published else kind)
         counts = self._counts(cells)
         if counts and not metrics:
             self._report(
                 cells[0], "what was counted stands beside a metric, and there is none here"
             )
-        return _Row(case, self._moment(cells), metrics, published, counts)
+        return _Row(cells[0], case, self._moment(cells), metrics, published, counts)
 
-    def _check_alone(self, key: str, cell: CsvCell, kind: str) -> None:
-        """Note a row beside a mean of its case, or a second one that says why it has no number."""
-        first_cells = self.first_cells.setdefault(key, {})
-        for other, first in first_cells.items():
-            if "mean" in (kind, other) or kind == other == "absence":
-                message = f"line {first.line} has this case already: a mean has one row"
-                self._report(cell, message)
-                break
-        first_cells.setdefault(kind, cell)
+    def _check_alone(self, rows: Sequence[_Row]) -> None:
+        """Note each row beside a mean of its case, or a second one that says why it has no number.
+
+        `rows` are a run's.
+        """
+        first_cells: dict[str, dict[str, CsvCell]] = {}
+        for row in filter(lambda row: row.kind, rows):
+            firsts = first_cells.setdefault(row.case.key, {})
+            for other, first in firsts.items():
+                if "mean" in (row.kind, other) or row.kind == other == "absence":
+                    message = f"line {first.line} has this case already: a mean has one row"
+                    self._report(row.cell, message)
+                    break
+            firsts.setdefault(row.kind, row.cell)
 
     def _mean_of(self, cells: Sequence[CsvCell]) -> int | None:
         """Return of how many replications the row's numbers are means; None: it doesn't say."""
@@ -431,4 +445,5 @@ class _Reader:
 
     def _raise_problems(self) -> None:
         if self.problems:
-            raise FileProblems(self.problems)
+            problems = sorted(self.problems, key=attrgetter("line", "column"))
+            raise FileProblems(problems[:_MOST_PROBLEMS])
