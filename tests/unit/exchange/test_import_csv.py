@@ -400,6 +400,13 @@ def test_a_count_may_be_0_or_that_of_100_gbit_s(importer: Importer, count: int) 
     assert log.log.counts == {"interface/eth0/rx_bytes": count}
 
 
+def test_what_a_server_counted_needs_to_know_the_server(importer: Importer) -> None:
+    counted = [Binding("server/stat/interrupts/s", "ints")]
+    content = "bytes,link,mbps,ints\n64,a,1,---\n1460,a,1,4395\n"
+    (problem,) = importer.problems(content, replace(MAPPING, logged=counted))
+    assert problem.startswith("3:10: nothing says which host is the server of 'a'")
+
+
 def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: Store) -> None:
     rows = [
         f"1024,a,{100 * night + number},2026-11-{night:02}T{hour}:00:00Z\n"

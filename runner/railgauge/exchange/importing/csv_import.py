@@ -308,7 +308,7 @@ class _Reader:
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
-        counts = self._counts(cells)
+        counts = self._counts(cells, case)
         if counts and not metrics:
             self._report(
                 cells[0], "what was counted stands beside a metric, and there is none here"
@@ -361,7 +361,7 @@ class _Reader:
             mean_of, spread.get("stdev"), spread.get("minimum"), spread.get("maximum")
         )
 
-    def _counts(self, cells: Sequence[CsvCell]) -> dict[str, dict[str, int]]:
+    def _counts(self, cells: Sequence[CsvCell], case: Case) -> dict[str, dict[str, int]]:
         """Return what system logs counted in a second, by side and counter."""
         counts: dict[str, dict[str, int]] = {}
         for side, counter, column in self.logged:
@@ -371,6 +371,9 @@ class _Reader:
             number = parse_counted(cell.text)
             if number is None:
                 self._report(cell, f"{cell.text!r} is no count: write a whole number, or ---")
+            elif side == "server" and case.server is None:
+                message = f"nothing says which host is the server of {case.link!r}"
+                self._report(cell, f"{message}: describe that link in a hosts file (--hosts)")
             else:
                 counts.setdefault(side, {})[counter] = number
         return counts
