@@ -318,6 +318,14 @@ def test_what_a_row_lacks_beside_others_says_why(importer: Importer) -> None:
     assert lost.published == PublishedValue(absence="not measured")
 
 
+def test_each_replication_may_lack_the_same_metric(importer: Importer) -> None:
+    mapping = replace(MAPPING, metrics=[*MAPPING.metrics, Binding("lost_packets", "lost")])
+    result = importer("bytes,link,mbps,lost\n64,a,1,not measured\n64,a,2,not measured\n", mapping)
+    rate, lost = importer.store.series([result.run], ["throughput", "lost_packets"])
+    assert (rate.values.tolist(), rate.published) == ([1e6, 2e6], None)
+    assert (lost.values.tolist(), lost.published) == ([], PublishedValue(absence="not measured"))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -211,7 +211,7 @@ class _Row:
         """What the row is of its case: a mean, which its numbers have beside them, or another."""
         if self.metrics.keys() & self.published:
             return "mean"
-        return "absence" if self.published else "value" if self.metrics else ""
+        return "absence" if self.absence else "value" if self.metrics else ""
 
     @property
     def absence(self) -> str:
