@@ -56,6 +56,9 @@ class MeasuredCase:
 
         A run that doesn't say what it is has it from the tables that ship today.
         """
+        published = published or self._absence()
+        if published is not None and published.absence is not None and len(values):
+            published = None  # Another replication lacks the number.
         return Series(
             run=run,
             plan=plan,
@@ -73,7 +76,7 @@ class MeasuredCase:
             rule=self.rule or "",
             ended=self.ended or "",
             kind=metric.kind or shipped_kind(self.case.engine, metric.name, metric.unit),
-            published=published or self._absence(),
+            published=published,
         )
 
     def _absence(self) -> PublishedValue | None:
@@ -199,7 +202,7 @@ def _run_series(
     published = _published(connection, run_id, infos) if run.origin == "imported" else {}
     for (run_case_id, metric_id), absent in published.items():
         if absent.absence is not None:
-            values_by_case.setdefault(run_case_id, {})[metric_id] = no_values
+            values_by_case.setdefault(run_case_id, {}).setdefault(metric_id, no_values)
     expected = _expected(cases, infos, values_by_case, named=metrics is not None)
     excluded = (
         _cases_with_other_metrics(connection, run_id, cases, values_by_case)

@@ -326,6 +326,17 @@ def test_each_replication_may_lack_the_same_metric(importer: Importer) -> None:
     assert (lost.values.tolist(), lost.published) == ([], PublishedValue(absence="not measured"))
 
 
+@pytest.mark.parametrize("rows", ["1,5\n64,a,2,lost", "lost,lost\n64,a,1,5\n64,a,2,---"])
+def test_a_number_stays_beside_replications_that_lack_it(importer: Importer, rows: str) -> None:
+    mapping = replace(MAPPING, metrics=[*MAPPING.metrics, Binding("lost_packets", "lost")])
+    result = importer(f"bytes,link,mbps,lost\n64,a,{rows}\n", mapping)
+    rate, lost = importer.store.series([result.run], ["throughput", "lost_packets"])
+    assert (rate.values.tolist(), rate.published) == ([1e6, 2e6], None)
+    assert (lost.values.tolist(), lost.published) == ([5.0], None)
+    (history,) = importer.store.history(lost.case.key, "lost_packets")
+    assert (history.values.tolist(), history.published) == ([5.0], None)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

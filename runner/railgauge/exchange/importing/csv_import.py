@@ -123,7 +123,7 @@ def _results(
     metrics = result_metrics(engine)
     names = [binding.name for binding in mapping.metrics]
     planned = [
-        PlannedCase(test, group[0].case, len(group), group[0].absence) for group in cases.values()
+        PlannedCase(test, group[0].case, len(group), _absence(group)) for group in cases.values()
     ]
     values = sum(len(row.metrics) for row in rows)
     return CsvResults(
@@ -184,6 +184,11 @@ def _store(
         values=results.values,
         blanks=results.blanks,
     )
+
+
+def _absence(group: Sequence[_Row]) -> str:
+    """Return why the case has no number at all, if the file says so."""
+    return "" if any(row.metrics for row in group) else group[0].absence
 
 
 def _outcome(number: int, row: _Row) -> Outcome:
