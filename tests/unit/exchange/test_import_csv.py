@@ -450,6 +450,22 @@ def test_a_column_of_times_makes_a_run_of_each_night(importer: Importer, store: 
     assert together.replications == 24
 
 
+@pytest.mark.parametrize(
+    ("first", "expected"), [("2026-11-01T01:00:00Z", [1e6, 2e6, 3e6]), ("", [3e6, 2e6, 1e6])]
+)
+def test_replications_are_in_the_order_of_their_times_where_each_has_one(
+    importer: Importer, first: str, expected: list[float]
+) -> None:
+    content = (
+        "bytes,link,mbps,at\n"
+        "64,a,3,2026-11-01T03:00:00Z\n"
+        "64,a,2,2026-11-01T02:00:00Z\n"
+        f"64,a,1,{first}\n"
+    )
+    result = importer(content, replace(MAPPING, started_at="at"))
+    assert importer.values(result.run) == [expected]
+
+
 NIGHTLY_MEANS = replace(MAPPING, mean_of="10", started_at="at")
 
 

@@ -111,6 +111,20 @@ def test_files_of_the_same_parameters_are_replications(
     assert (case.test, case.case.client, case.case.server) == ("evening", "10.0.0.1", "10.0.0.2")
 
 
+def test_replications_are_in_the_order_of_their_start(
+    tmp_path: Path, store: Store, catalogue: Catalogue
+) -> None:
+    document = json.loads((TOOLS / "iperf3-3.12-tcp.json").read_text())
+    # A shell names 10 before 2.
+    files = [tmp_path / f"{number}.json" for number in (1, 10, 2)]
+    for file in files:
+        document["start"]["timestamp"]["timesecs"] = 1795274310 + int(file.stem)
+        document["end"]["sum_received"]["bits_per_second"] = int(file.stem) * 1e9
+        file.write_text(json.dumps(document))
+    result = import_tool(store, "iperf3", files, catalogue=catalogue)
+    assert [*values(store, result, "throughput").values()] == [[1e9, 2e9, 10e9]]
+
+
 def test_replications_that_differ_in_what_no_parameter_holds_are_refused(
     tmp_path: Path, store: Store, catalogue: Catalogue
 ) -> None:

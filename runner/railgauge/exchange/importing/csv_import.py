@@ -36,6 +36,7 @@ from railgauge.exchange.importing.csv_mapping import (
     unit_scale,
 )
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, ImportedHosts
+from railgauge.exchange.importing.measured_order import in_measured_order
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
@@ -151,7 +152,8 @@ def import_csv(
     They are one run, unless the file says when each was measured: then a new one begins wherever
     nothing was measured for more than `mapping.apart` seconds, as between nights.
 
-    Rows of the same case become its replications 1, 2, 3, …, unless they are means. A metric's cell
+    Rows of the same case become its replications 1, 2, 3, …, in the order in which they were
+    measured if each says when, unless they are means. A metric's cell
     that is empty or `---` is no measurement, and one with a word of ABSENCES says why; a row
     without a number is no replication. `at` is when it was measured (see `Store.import_run`),
     `hosts` are those of the links. InputError for a mapping that is wrong, FileProblems for a file
@@ -241,7 +243,7 @@ def _by_case(rows: Sequence[_Row]) -> Mapping[str, Sequence[_Row]]:
     for row in rows:
         if row.metrics or row.absence:
             cases.setdefault(row.case.key, []).append(row)
-    return cases
+    return {key: in_measured_order(group) for key, group in cases.items()}
 
 
 class _Reader:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.exchange.importing.measured_order import in_measured_order
 from railgauge.exchange.importing.read_file import FileMeasurement, read_file
 from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
@@ -43,10 +44,11 @@ def import_tool(
 ) -> ImportResult:
     """Store what `tool` wrote into the files as one run, all or nothing.
 
-    Measurements of the same parameters and hosts are replications 1, 2, 3, … in the order of the
-    files. What a file doesn't say is left unknown. `at` is when it was measured (see
-    `Store.import_run`). FileProblems with the first mistake in each file that has one; InputError
-    where nothing says who measured, or replications of a case differ in what no parameter holds.
+    Measurements of the same parameters and hosts are replications 1, 2, 3, … in the order in which
+    they began or, unless each says when, of the files. What a file doesn't say is left unknown.
+    `at` is when it was measured (see `Store.import_run`). FileProblems with the first mistake in
+    each file that has one; InputError where nothing says who measured, or replications of a case
+    differ in what no parameter holds.
     """
     # Named twice, by whatever way, it is still one measurement.
     files = list({path.resolve(): path for path in paths}.values())
@@ -102,7 +104,7 @@ def _by_case(measurements: Sequence[FileMeasurement], names: ImportNames) -> _Ca
         _, group = groups.setdefault((names.test or case.engine, case.key), (case, []))
         group.append(measurement)
         _check_same(group[0], measurement)
-    return groups
+    return {key: (case, in_measured_order(group)) for key, (case, group) in groups.items()}
 
 
 def _case(measurement: FileMeasurement, link: str) -> Case:
