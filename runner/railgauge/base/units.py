@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 
-_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]*)?", re.ASCII)
+# From 1973 to 2286: with fewer digits it is a date (20251121) or no time, with more as well.
+_SECONDS = re.compile(r"[0-9]{9,10}(?:\.[0-9]*)?", re.ASCII)
 # An exponent of more digits is none to Decimal.
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,9})?)\s*([A-Za-z\u00b5/]*)\s*")
 

@@ -85,7 +85,10 @@ def test_a_column_tells_when_each_row_was_measured(tmp_path: Path) -> None:
     assert starts(tmp_path / "together.db") == ["2025-11-20T02:00:00.250000Z"]
 
 
-@pytest.mark.parametrize("moment", ["yesterday", "2025-11-21T02:00:00", "9" * 30])
+@pytest.mark.parametrize(
+    "moment",
+    ["yesterday", "2025-11-21T02:00:00", "9" * 30, "20251121", "202511210200", "953.2"],
+)
 def test_what_is_no_time_is_told_with_its_place(tmp_path: Path, moment: str) -> None:
     file = write(tmp_path / "r.csv", f"when,mbps\n{moment},1\n")
     _, error = call("import", "csv", file, *CSV, "--started-at", "when", "--db", tmp_path / "r.db")
