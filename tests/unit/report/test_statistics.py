@@ -351,6 +351,8 @@ def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99
         (cell,) = [cell for cell in cells if cell["metric"] == metric]
         table = _table([point], cell)
         assert any("the 99 % interval is shown" in note for note in table.notes) == (covers == 0.99)
+        pointed = tooltip(table.rows[0].cells[0], table.columns[0])
+        assert f", {100 * covers:.0f} % interval " in pointed
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:
