@@ -241,6 +241,9 @@ def test_replications_that_follow_one_another_are_flagged() -> None:
     table = _table([series(waves, {"datagram": 1})], {"metric": "throughput"})
     assert _notes(table)[0].startswith("each replication resembles the one before (autocorrelation")
     assert _notes(table)[0].endswith("the 95 % interval is too narrow")
+    early = replace(_adaptive(1, 24, "narrow"), values=np.array(waves))
+    (note,) = _notes(_table([early], {"metric": "throughput"}))
+    assert note.endswith("the 99 % interval is too narrow")
 
 
 def test_replications_that_rise_from_first_to_last_are_flagged_as_a_trend() -> None:
