@@ -34,11 +34,11 @@ def tooltip(cell: Cell, column: Column) -> str:
         divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
         parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
     if cell.reference is not None:
-        parts.append(_reference(cell.reference, column, digits))
+        parts.append(_reference(cell.reference, cell.level, column, digits))
     return "; ".join(parts)
 
 
-def _reference(reference: ReferenceValue, column: Column, digits: int) -> str:
+def _reference(reference: ReferenceValue, level: float, column: Column, digits: int) -> str:
     text = f"{column.against}: {_reference_number(reference, column, digits)} (run {reference.run})"
     per_unit = scale(column.unit, column.base_unit)
     if reference.low is None or reference.high is None or per_unit is None:
@@ -47,7 +47,8 @@ def _reference(reference: ReferenceValue, column: Column, digits: int) -> str:
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
-    return f"{text}; {interval_meaning(column, reference.method)} {low} to {high} {unit}".rstrip()
+    meaning = interval_meaning(column, reference.method, level)
+    return f"{text}; {meaning} {low} to {high} {unit}".rstrip()
 
 
 def _reference_number(reference: ReferenceValue, column: Column, digits: int) -> str:
