@@ -60,6 +60,11 @@ def format_number(value: float | None, per_unit: Decimal, digits: int) -> str:
     return f"{rounded if rounded else abs(rounded):f}"
 
 
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """Return `1 case`, `2 cases`, `1,000 cases`; of several `nouns`, if not with an s."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
 def at_most(value: float, per_unit: float, digits: int) -> str:
     """Return a bound that `value` doesn't exceed, in `per_unit`s, with `digits` decimals."""
     ratio = _WIDE.divide(_decimal(value), _decimal(per_unit))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from railgauge.base.number import plural
 from railgauge.base.units import parse_time
 from railgauge.cli import options
 from railgauge.store import Store
@@ -17,12 +18,12 @@ from railgauge.store.copy import copy
 from railgauge.store.thinning import excess, give_back, thin
 from railgauge.store.write import iso
 
-# What a table's rows are called.
+# What a table's row and its rows are called.
 _KINDS = {
-    "log": "system logs",
-    "port_log": "rows of ports",
-    "trace": "traces",
-    "series": "series",
+    "log": ("system log", "system logs"),
+    "port_log": ("row of ports", "rows of ports"),
+    "trace": ("trace", "traces"),
+    "series": ("series", "series"),
 }
 
 
@@ -47,9 +48,10 @@ def copy_command(source: str, target: str) -> int:
     ):
         copied = copy(old, new, say=partial(click.echo, err=True))
         click.echo(
-            f"{old.name} to {new.name}: {copied.new:,} new runs, {copied.more:,} with more, "
-            f"{copied.same:,} as they were; {copied.replications:,} replications, "
-            f"{copied.baselines:,} new baselines"
+            f"{old.name} to {new.name}: {plural(copied.new, 'new run')}, "
+            f"{copied.more:,} with more, {copied.same:,} as they were; "
+            f"{plural(copied.replications, 'replication')}, "
+            f"{plural(copied.baselines, 'new baseline')}"
         )
     for difference in copied.differences:
         click.echo(f"railgauge: {difference}", err=True)
@@ -76,7 +78,7 @@ def check_command(where: str) -> int:
         if report.uncovered:
             without += f", {report.uncovered:,} without one of their traces, series and logs"
         click.echo(
-            f"{store.name}: {report.replications:,} replications{without}, "
+            f"{store.name}: {plural(report.replications, 'replication')}{without}, "
             + (f"{len(report.changed):,} changed" if report.changed else "whole")
         )
     return 3 if report.changed or miscounted else 0
@@ -123,10 +125,10 @@ def thin_command(older_than: float, baselines: bool, dry_run: bool, where: str) 
     """
     with Store.open(where, create=False, check=False) as store:
         old = excess(store, iso(time.time() - older_than), baselines=baselines)
-        rows = ", ".join(f"{old.rows[name]:,} {kind}" for name, kind in _KINDS.items())
+        rows = ", ".join(plural(old.rows[name], *nouns) for name, nouns in _KINDS.items())
         size = f", about {old.size:,} bytes" if old.size else ""
         would = " would go" if dry_run else " go"
-        click.echo(f"{store.name}: of {len(old.runs):,} runs {rows}{would}{size}")
+        click.echo(f"{store.name}: of {plural(len(old.runs), 'run')} {rows}{would}{size}")
         if dry_run:
             return
         thin(store, old.runs)

@@ -13,6 +13,7 @@ from railgauge.base import units
 from railgauge.base.certificate import Certificate
 from railgauge.base.characters import in_columns
 from railgauge.base.errors import NoDatabaseError
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -91,17 +92,13 @@ def _print(diagnosis: Diagnosis) -> None:
     for note in diagnosis.notes:
         click.echo(f"note: {note}")
     tried = sum(link.tcp is not None for link in diagnosis.links)
-    examined = f"{_count(len(diagnosis.hosts), 'host')} and {_count(tried, 'link')} examined"
-    click.echo(f"{examined}: {_count(len(sentences), 'problem') if sentences else 'all is well'}")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    examined = f"{plural(len(diagnosis.hosts), 'host')} and {plural(tried, 'link')} examined"
+    click.echo(f"{examined}: {plural(len(sentences), 'problem') if sentences else 'all is well'}")
 
 
 def _row(name: str, findings: HostFindings) -> tuple[str, ...]:
     facts = findings.facts
-    state = _count(len(findings.problems), "problem") if findings.problems else "ready"
+    state = plural(len(findings.problems), "problem") if findings.problems else "ready"
     version = _VERSION.findall(facts.get("compiler", ""))
     offset = findings.clock
     clock = ""

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.options import database
 from railgauge.exchange.exporting.export import export
@@ -47,7 +48,7 @@ def _view_command(form: str, description: str) -> None:
     def command(runs: tuple[int, ...], out: Path, view: str, where: str) -> None:
         with Store.open(where, create=False, check=False) as store:
             exported = export(store, runs, out, form, VIEWS[view])
-        counts = f"{out}: {exported.rows} rows of {exported.runs} runs"
+        counts = f"{out}: {plural(exported.rows, 'row')} of {plural(exported.runs, 'run')}"
         click.echo(counts, err=out == STANDARD_OUTPUT)
 
 

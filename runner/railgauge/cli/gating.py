@@ -105,7 +105,7 @@ def gate(
     """Run PLAN, compare with its baseline; exit 1 if a case is slower or couldn't be measured."""
     outputs = _Outputs(junit, markdown, github, as_json, list_all)
     check_folder(junit, markdown)
-    command = command_line(notify_command) if notify_command else None
+    command = None if notify_command is None else command_line(notify_command)
     plan = options["plan"]
     try:
         with request_of(options) as request:

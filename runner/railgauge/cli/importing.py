@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.base.units import parse_moment
 from railgauge.cli.options import database, labels, seconds
 from railgauge.exchange.exporting.read_back import import_exported
@@ -165,8 +166,8 @@ def csv_command(
         _warn_of_start(store, results[0].run, at)
     for result in results:
         click.echo(
-            f"run {result.run}: {result.values} values of {result.cases} cases "
-            f"from {result.rows} rows, {result.blanks} cells blank"
+            f"run {result.run}: {plural(result.values, 'value')} of {plural(result.cases, 'case')} "
+            f"from {plural(result.rows, 'row')}, {plural(result.blanks, 'cell')} blank"
         )
 
 
@@ -178,8 +179,8 @@ def _import_exported(file: Path, at: float | None, labels: dict[str, str], where
             _warn_of_start(store, imported.run, at)
     for imported in stored:
         click.echo(
-            f"run {imported.run}: {imported.values} values of {imported.cases} cases "
-            f"from {imported.replications} replications"
+            f"run {imported.run}: {plural(imported.values, 'value')} of "
+            f"{plural(imported.cases, 'case')} from {plural(imported.replications, 'replication')}"
         )
 
 
@@ -209,8 +210,9 @@ def hpcbench_command(
         result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at, labels=labels)
         _warn_of_start(store, result.run, at)
     click.echo(
-        f"run {result.run}: {result.replications} replications of {result.cases} cases "
-        f"from {result.files} outputs and {result.logs} system logs"
+        f"run {result.run}: {plural(result.replications, 'replication')} of "
+        f"{plural(result.cases, 'case')} from {plural(result.files, 'output')} and "
+        f"{plural(result.logs, 'system log')}"
     )
 
 
@@ -248,8 +250,8 @@ def _tool_command(tool: str, outputs: str, hosts: str) -> None:
             )
             _warn_of_start(store, result.run, at)
         click.echo(
-            f"run {result.run}: {result.replications} replications of {result.cases} cases "
-            f"from {result.files} files"
+            f"run {result.run}: {plural(result.replications, 'replication')} of "
+            f"{plural(result.cases, 'case')} from {plural(result.files, 'file')}"
         )
 
 

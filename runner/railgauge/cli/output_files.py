@@ -12,7 +12,7 @@ def check_folder(*files: Path | None) -> None:
     """InputError unless each file's folder is there: before hours of measuring, not after."""
     for file in files:
         if file is not None and not file.absolute().parent.is_dir():
-            raise InputError(f"there is no folder {file.parent} to write {file.name} into")
+            raise InputError(f"there is no folder {file.parent} to write {file.name} into: make it")
 
 
 def opened_to_add(file: Path) -> TextIO:
@@ -33,4 +33,5 @@ def write(file: Path, text: str, *, append: bool = False) -> None:
 
 
 def _failed(file: Path, error: OSError) -> EnvironmentFailedError:
-    return EnvironmentFailedError(f"can't write {file}: {error.strerror}")
+    reason = f"can't write {file}: {error.strerror}"
+    return EnvironmentFailedError(f"{reason}: check its folder, permissions and room")

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.options import allow_large, as_json, database, hosts
 from railgauge.engine.patience import patience_for
@@ -72,13 +73,14 @@ def _lines(
     yield f"{loaded.plan.name}: valid"
     for expanded in tests:
         yield (
-            f"  {expanded.test.name} ({expanded.test.engine}): {len(expanded.cases)} cases "
-            f"× {_replications(expanded.test)}, {expanded.test.order}, each within "
-            f"{span(_limit(loaded, expanded))}"
+            f"  {expanded.test.name} ({expanded.test.engine}): "
+            f"{plural(len(expanded.cases), 'case')} × {_replications(expanded.test)}, "
+            f"{expanded.test.order}, each within {span(_limit(loaded, expanded))}"
         )
     yield (
-        f"{_count(tests)} cases, {_range(least.replications, most.replications)} replications, "
-        f"{_range(least.rounds, most.rounds)} rounds"
+        f"{plural(_count(tests), 'case')}, "
+        f"{_counted(least.replications, most.replications, 'replication')}, "
+        f"{_counted(least.rounds, most.rounds, 'round')}"
     )
     yield (
         f"about {_range(span(least.seconds), span(most.seconds))}{_unknown_text(most.unknown)}"
@@ -141,16 +143,21 @@ def _count(tests: Sequence[ExpandedTest]) -> int:
 
 def _replications(test: Test) -> str:
     if test.rule is None:
-        return f"{test.most} replications"
-    replications = f"{_range(soonest(test), test.most)} replications, until {test.rule.rule}"
+        return plural(test.most, "replication")
+    counted = _counted(soonest(test), test.most, "replication")
+    replications = f"{counted}, until {test.rule.rule}"
     if soonest(test) < test.most or test.least == test.most:
         return replications
     statistic = test.rule.until.statistic
     return f"{replications} (none ends before {FEWEST[statistic]} where the {statistic} is judged)"
 
 
-def _range(least: object, most: object) -> str:
-    return str(most) if least == most else f"{least} to {most}"
+def _counted(least: int, most: int, noun: str) -> str:
+    return plural(most, noun) if least == most else f"{least:,} to {plural(most, noun)}"
+
+
+def _range(least: str, most: str) -> str:
+    return most if least == most else f"{least} to {most}"
 
 
 def _at_most(budget: float | None, seconds: float) -> str:
@@ -167,4 +174,5 @@ def span(seconds: float) -> str:
 
 
 def _unknown_text(unknown: int) -> str:
-    return f", of which the length of {unknown} launches is a guess" if unknown else ""
+    launches = plural(unknown, "launch", "launches")
+    return f", of which the length of {launches} is a guess" if unknown else ""

@@ -9,6 +9,7 @@ import click
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.listing import commit_text, label_text
@@ -124,8 +125,9 @@ def _print_suspicions(suspicions: Sequence[StoredSuspicion], names: CaseNames) -
         where = f" on {host}" if host else ""
         first = group[0]
         _print(
-            f"suspect: {test}: {len(replications)} replications, {code}{where}; the first: "
-            f"{names.case(first)}, replication {first.replication}: {first.suspicion.message}"
+            f"suspect: {test}: {plural(len(replications), 'replication')}, {code}{where}; "
+            f"the first: {names.case(first)}, replication {first.replication}: "
+            f"{first.suspicion.message}"
         )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from railgauge.base.number import plural
 from railgauge.cli.options import as_json, database
 from railgauge.cli.settings import setting
 from railgauge.report.site.site_builder import build_site
@@ -54,7 +55,8 @@ def site(out: Path | None, baseline: str | None, logs: int, as_json: bool, where
         return
     click.echo(out / "index.html")
     click.echo(
-        f"{len(built.pages):,} pages made, {built.unchanged:,} kept, {built.removed:,} removed"
+        f"{plural(len(built.pages), 'page')} made, {built.unchanged:,} kept, "
+        f"{built.removed:,} removed"
     )
 
 

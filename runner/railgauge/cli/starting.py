@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from railgauge.base.assets import find_shipped, shipped
-from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.cli.planning import span
@@ -61,9 +61,12 @@ def init(kind: str | None, hosts: str | None, addresses: str, ssh: str, out: Pat
     _write_new({out / name: text.encode() for name, text in files.items()})
     try:
         load_plan(out / PLAN)
-    except InputError:
+    except InputError as error:
         for name in files:
             (out / name).unlink()
+        if isinstance(error, FileProblems):
+            # Nobody can look up a place in a file that is gone.
+            raise InputError("; ".join(problem.message for problem in error.problems)) from error
         raise
     for name in files:
         click.echo(out / name)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.collector import collector_off
+from railgauge.base.number import plural
 from railgauge.compare.reading import ReadRuns, has_direction, kind
 from railgauge.compare.renames import CaseName, Rename, Renames
 from railgauge.compare.select import Selection
@@ -308,7 +309,7 @@ def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
     if planned.skipped:
         return f"it was skipped: {planned.skipped}"
     if failed:
-        return f"{failed} replications failed and none was measured"
+        return f"{plural(failed, 'replication')} failed and none was measured"
     return "nothing was measured"
 
 

@@ -6,6 +6,7 @@ import json
 
 from railgauge.base.errors import InputError
 from railgauge.base.hostlist import expand_hostlist, is_hostlist
+from railgauge.base.number import plural
 
 PLAN, HOSTS = "plan.yaml", "hosts.yaml"
 
@@ -64,7 +65,8 @@ def starting_files(kind: str, hosts: str, addresses: str = "", ssh: str = "") ->
     entries = {}
     for option, text in (("--addresses", addresses), ("--ssh", ssh)):
         if text and (count := len(_expanded(option, text))) != len(names):
-            raise InputError(f"{option} has {count} names, but --hosts {len(names)}: write as many")
+            has = f"{option} has {plural(count, 'name')}"
+            raise InputError(f"{has}, but --hosts {len(names)}: write as many")
     texts = hosts, addresses or hosts, ssh or hosts
     if not names:
         entries["here"] = "{address: 127.0.0.1, transport: local}"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import EnvironmentFailedError, InputError, InterruptedRunError
+from railgauge.base.number import plural
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
 from railgauge.compare.flips import with_levels
@@ -110,14 +111,15 @@ def _problems(finished: Finished, kind: str) -> list[str]:
     problems = []
     if finished.failed:
         problems.append(
-            f"{finished.failed:,} {kind}replications failed: railgauge show {finished.run}"
+            f"{plural(finished.failed, f'{kind}replication')} failed: railgauge show {finished.run}"
         )
     if finished.missing:
         cause = "its time was over" if finished.out_of_time else "hosts were lost"
         lost_hosts = (f"{host} ({reason})" for host, reason in sorted(finished.lost.items()))
         hosts = f": {', '.join(lost_hosts)}" if finished.lost else ""
         problems.append(
-            f"{finished.missing:,} {kind}replications are missing, as {cause}{hosts}; go on with: "
+            f"{plural(finished.missing, f'{kind}replication')} "
+            f"{'is' if finished.missing == 1 else 'are'} missing, as {cause}{hosts}; go on with: "
             f"railgauge resume {finished.run}"
         )
     return problems

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from railgauge.base.errors import InputError
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing.scene import Scene
@@ -22,7 +23,7 @@ from railgauge.run.execution import Observer
 from railgauge.run.stopping import Judge, Unsettled
 from railgauge.schedulers.scheduler import MARGIN
 from railgauge.store import Store
-from railgauge.store.records import CaseEnd
+from railgauge.store.records import CaseEnd, StoredRun
 
 _Stage = TypeVar("_Stage", bound="ReadRun")
 
@@ -54,6 +55,15 @@ class Request:
     def store(self) -> Store:
         """The database, opened when first needed: a mistake in a new plan leaves none behind."""
         return self._cleanup.enter_context(Store.open(self.where, create=self.run is None))
+
+    @cached_property
+    def stored_run(self) -> StoredRun:
+        """The run to go on with, as it is stored; InputError for one that was imported."""
+        assert self.run is not None
+        stored = self.store.run(self.run)
+        if stored.new.origin != "measured":
+            raise InputError(f"run {self.run} was imported: there is nothing to go on with")
+        return stored
 
     @property
     def has_database(self) -> bool:

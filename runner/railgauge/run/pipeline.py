@@ -141,9 +141,7 @@ def _seed(plan: Plan) -> int:
 def _read_again(
     request: Request, run: int, observer: Observer, cleanup: contextlib.ExitStack, sources: Bundle
 ) -> ReadRun:
-    stored = request.store.run(run)
-    if stored.new.origin != "measured":
-        raise InputError(f"run {run} was imported: there is nothing to go on with")
+    stored = request.stored_run
     if stored.new.engines_hash != sources.digest:
         raise InputError(
             f"run {run} was begun with other engines ({stored.new.engines_hash[:12]}, now "

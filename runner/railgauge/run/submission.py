@@ -104,7 +104,7 @@ class Submission:
         if request.plan is not None:
             return load_plan(request.plan, self._node_names, request.hosts)
         assert request.run is not None
-        new = request.store.run(request.run).new
+        new = request.stored_run.new
         return load_stored(request.run, new.plan_text, new.directory, new.files)
 
     def _node_names(self, scheduler: Scheduler) -> list[str]:

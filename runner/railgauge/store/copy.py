@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Table, event, func, select, update
 from sqlalchemy.engine import ExceptionContext
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.store.baselines import store_baseline, stored_baselines, take_turns
 from railgauge.store.certificates import stored_certificates
 from railgauge.store.checksums import check_checksums
@@ -185,7 +186,7 @@ class _RunCopier:
         copied.replications += replications
         if target_id is None:
             copied.new += 1
-            self.say(f"{name}: {replications:,} replications, run {run_id} there")
+            self.say(f"{name}: {plural(replications, 'replication')}, run {run_id} there")
         elif replications or other_rows:
             copied.more += 1
             self.say(f"{name}: {replications:,} more replications for run {run_id} there")

@@ -11,8 +11,9 @@ from click.testing import CliRunner, Result
 from tests.support.store_samples import RUN, SUSPICIONS, measured
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
-from railgauge.base.errors import InputError, RailgaugeError
+from railgauge.base.errors import EnvironmentFailedError, InputError, RailgaugeError
 from railgauge.cli.comparing import compare
+from railgauge.cli.output_files import write
 from railgauge.compare.select import select
 from railgauge.plan.partial import ONLY
 from railgauge.store import Store
@@ -256,4 +257,6 @@ def test_json_has_every_result_and_what_changed_beside(database: Path, tmp_path:
 def test_a_file_into_no_folder_is_refused_at_once(database: Path, tmp_path: Path):
     result = _invoke(database, "1", "2", "--markdown", str(tmp_path / "no" / "file.md"))
     assert isinstance(result.exception, RailgaugeError)
-    assert "there is no folder" in str(result.exception)
+    assert str(result.exception).endswith("to write file.md into: make it")
+    with pytest.raises(EnvironmentFailedError, match="check its folder, permissions and room"):
+        write(Path("/dev/full"), "a verdict")

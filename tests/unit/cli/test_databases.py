@@ -42,7 +42,7 @@ def test_a_copy_tells_each_run_and_what_it_came_to(filled: Path, where: str) -> 
     assert lines[1].endswith("Z): 12 replications, run 2 there")
     (line,) = result.stdout.splitlines()
     assert line.endswith(
-        ": 3 new runs, 0 with more, 0 as they were; 19 replications, 1 new baselines"
+        ": 3 new runs, 0 with more, 0 as they were; 19 replications, 1 new baseline"
     )
     (line,) = call("db", "copy", filled, where).output.splitlines()
     assert line.endswith(
@@ -92,7 +92,7 @@ def test_what_is_thinned_is_told_before_and_only_said_in_a_dry_run(filled: Path)
     thin = ("db", "thin", "--db", filled, "--baselines", "--older-than")
     assert call(*thin, "1d").output.startswith(f"{filled}: of 0 runs 0 system logs, ")
     before = filled.read_bytes()
-    expected = f"{filled}: of 2 runs 12 system logs, 2 rows of ports, 1 traces, 1 series"
+    expected = f"{filled}: of 2 runs 12 system logs, 2 rows of ports, 1 trace, 1 series"
     (line,) = call(*thin, "0s", "--dry-run").output.splitlines()
     assert line.startswith(f"{expected} would go, about ")
     assert filled.read_bytes() == before

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from railgauge.base.errors import InputError
+from railgauge.cli.gating import gate
 from railgauge.cli.notifying import command_line, notify
 
 
@@ -34,6 +35,13 @@ def test_no_shell_reads_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_what_is_no_command_is_refused(text: str):
     with pytest.raises(InputError, match="--notify"):
         command_line(text)
+
+
+def test_a_gate_whose_command_is_empty_is_refused(tmp_path: Path):
+    # As of a variable that is not set: nobody would be notified of anything.
+    arguments = ["quickstart", "--notify", "", "--db", str(tmp_path / "r.db")]
+    with pytest.raises(InputError, match="--notify needs a command"):
+        gate.main(arguments, standalone_mode=False)
 
 
 def test_one_that_hangs_is_ended_with_what_it_started(

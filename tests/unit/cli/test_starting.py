@@ -55,7 +55,7 @@ def test_init_writes_what_check_accepts(
     ("arguments", "says"),
     [
         ("pairs --hosts n1", "links are between two hosts"),
-        ("pairs --hosts n[1-2] --ssh a", "--ssh has 1 names, but --hosts 2"),
+        ("pairs --hosts n[1-2] --ssh a", "--ssh has 1 name, but --hosts 2"),
         ("pairs --hosts n[1-", "--hosts: 'n[1-' is no hostlist"),
         ("pairs --hosts n[1-2] --addresses x_[1-2]!", "neither an IP address nor a host's name"),
         ("pears --hosts n[1-2]", "'pears' is not one of"),
@@ -66,6 +66,7 @@ def test_init_leaves_nothing_of_what_is_wrong(tmp_path: Path, arguments: str, sa
     completed = railgauge(tmp_path, "init", *arguments.split())
     assert (completed.returncode, list(tmp_path.iterdir())) == (2, [])
     assert says in completed.stderr
+    assert "hosts.yaml" not in completed.stderr
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
+import pytest
 from click.testing import CliRunner
+from tests.support.store_samples import METRICS, RUN, case, planned
 
+from railgauge.base.errors import InputError
 from railgauge.cli.submitting import submit
+from railgauge.store import Store
 
 PLAN = """\
 railgauge: 1
@@ -41,6 +46,15 @@ def test_the_job_is_told_all_that_was_asked(tmp_path: Path) -> None:
     usual = _parsed([])
     silent = {name for name, value in expected.items() if value == usual[name]}
     assert silent == {"inside", "dry_run", "nodelist", "run"}
+
+
+def test_no_job_is_submitted_to_go_on_with_a_run_that_was_imported(tmp_path: Path) -> None:
+    where = str(tmp_path / "a.db")
+    with Store.open(where) as store:
+        imported = replace(RUN, origin="imported", plan_text="", files={})
+        run = store.begin_run(imported, planned(case()), METRICS)
+    with pytest.raises(InputError, match="imported: there is nothing to go on with"):
+        submit.main([f"--resume={run}", "--db", where, "--dry-run"], standalone_mode=False)
 
 
 def _parsed(arguments: list[str]) -> dict[str, object]:

@@ -7,7 +7,7 @@ import re
 import pytest
 from tests.support import ROOT
 
-from railgauge.engine.granted_settings import NAMES, asks, unlike_asked, unlike_words
+from railgauge.engine.granted_settings import NAMES, TEXTS, asks, unlike_asked, unlike_words
 from railgauge.plan.cases import Value
 
 
@@ -89,11 +89,17 @@ def test_only_what_asks_for_something_can_be_refused() -> None:
 
 
 def test_every_setting_that_an_engine_of_ours_tells_is_known() -> None:
-    added = re.compile(r'fields_add(?:_number)?\(&?settings, "(\w+)"')
+    added = re.compile(r'fields_add(_number)?\(&?settings, "(\w+)"')
     names = {
-        name
+        name: kind
         for path in (ROOT / "engines").rglob("*.c")
-        for name in added.findall(path.read_text(encoding="utf-8"))
+        for kind, name in added.findall(path.read_text(encoding="utf-8"))
     }
     assert len(names) > 30
-    assert names - {"warning"} <= set(NAMES)
+    assert names.keys() - {"warning"} <= set(NAMES)
+    assert [name for name, kind in names.items() if kind and name in TEXTS] == []
+
+
+def test_the_page_on_the_database_names_every_setting() -> None:
+    page = (ROOT / "docs" / "database.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f"`{name}`" not in page] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.stats.pair_interval import difference_interval, ratio_interval
-from railgauge.store.records import Series
+from railgauge.store.records import PublishedValue, Series
 
 _PLAIN = {"metric": "throughput", "statistic": "mean", "unit": "Mbit/s", "label": "Rate"}
 
@@ -266,6 +267,17 @@ def test_pointed_at_a_difference_of_shares_tells_both_as_its_column_does() -> No
         "Sockbuf 10KiB: 2.00 % (run 1); 95 % interval of the median difference of all pairs 3.00 to"
         " 3.00 percentage points"
     )
+
+
+def test_pointed_at_a_difference_from_a_published_number_tells_of_which_interval_it_is() -> None:
+    published = replace(_point(10240, 100), published=PublishedValue(10))
+    full = replace(_point(102400, *range(140, 160)), rule="ci95(median) <= 1% of throughput")
+    early = replace(full, ended="narrow", planned=50)
+    for point, percent in ((full, 95), (early, 99)):
+        cell = _against_cell(statistic="arithmetic_mean", **{"as": "difference"})
+        table = _build(_spec(cell), [published, point])
+        text = tooltip(table.rows[0].cells[0], table.columns[0])
+        assert f"; {percent} % interval of the difference from the published number" in text
 
 
 def test_what_does_not_tell_where_values_lie_has_no_interval_of_its_ratio() -> None:

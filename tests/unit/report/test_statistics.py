@@ -241,6 +241,9 @@ def test_replications_that_follow_one_another_are_flagged() -> None:
     table = _table([series(waves, {"datagram": 1})], {"metric": "throughput"})
     assert _notes(table)[0].startswith("each replication resembles the one before (autocorrelation")
     assert _notes(table)[0].endswith("the 95 % interval is too narrow")
+    early = replace(_adaptive(1, 24, "narrow"), values=np.array(waves))
+    (note,) = _notes(_table([early], {"metric": "throughput"}))
+    assert note.endswith("the 99 % interval is too narrow")
 
 
 def test_replications_that_rise_from_first_to_last_are_flagged_as_a_trend() -> None:
@@ -351,6 +354,8 @@ def test_of_a_case_that_a_narrow_interval_ended_early_the_interval_is_that_of_99
         (cell,) = [cell for cell in cells if cell["metric"] == metric]
         table = _table([point], cell)
         assert any("the 99 % interval is shown" in note for note in table.notes) == (covers == 0.99)
+        pointed = tooltip(table.rows[0].cells[0], table.columns[0])
+        assert f", {100 * covers:.0f} % interval " in pointed
 
 
 def test_csv_tooltip_and_json_carry_everything() -> None:

@@ -27,18 +27,18 @@ def tooltip(cell: Cell, column: Column) -> str:
     # Its interval may leave a number more decimals than its column has.
     decimals = max(map(len, _DECIMALS.findall(cell.text)), default=0)
     digits = max(column.digits, decimals) + 1
-    parts = [_measured(cell.summary, column, digits)] if cell.summary is not None else []
+    parts = [_measured(cell.summary, cell.level, column, digits)] if cell.summary else []
     if cell.peak is not None:
         per_unit = scale(column.unit, column.metric_unit)
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
         divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
         parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
     if cell.reference is not None:
-        parts.append(_reference(cell.reference, column, digits))
+        parts.append(_reference(cell.reference, cell.level, column, digits))
     return "; ".join(parts)
 
 
-def _reference(reference: ReferenceValue, column: Column, digits: int) -> str:
+def _reference(reference: ReferenceValue, level: float, column: Column, digits: int) -> str:
     text = f"{column.against}: {_reference_number(reference, column, digits)} (run {reference.run})"
     per_unit = scale(column.unit, column.base_unit)
     if reference.low is None or reference.high is None or per_unit is None:
@@ -47,7 +47,8 @@ def _reference(reference: ReferenceValue, column: Column, digits: int) -> str:
     unit = column.unit if column.unit not in ("", "1") else ""
     if column.compared == "difference" and unit == "%":
         unit = "percentage points"
-    return f"{text}; {interval_meaning(column, reference.method)} {low} to {high} {unit}".rstrip()
+    meaning = interval_meaning(column, reference.method, level)
+    return f"{text}; {meaning} {low} to {high} {unit}".rstrip()
 
 
 def _reference_number(reference: ReferenceValue, column: Column, digits: int) -> str:
@@ -59,7 +60,7 @@ def _reference_number(reference: ReferenceValue, column: Column, digits: int) ->
     return in_best_unit(reference.value, display_base(column.metric, column.metric_unit))
 
 
-def _measured(summary: Summary, column: Column, digits: int) -> str:
+def _measured(summary: Summary, level: float, column: Column, digits: int) -> str:
     form = _form(column, column.unit, digits)
     if form is None:
         # `cv`, what is counted and ratios stand in no unit of the metric.
@@ -74,7 +75,7 @@ def _measured(summary: Summary, column: Column, digits: int) -> str:
     value = value_of(summary, mean)
     text, values = f"n = %d: median {number}", [summary.n, summary.median / per_unit]
     if summary.interval_low is not None and summary.interval_high is not None:
-        text += f", 95 %% interval {number} to {number}"
+        text += f", {100 * level:.0f} %% interval {number} to {number}"
         values += [summary.interval_low / per_unit, summary.interval_high / per_unit]
     if value is not None:
         text += f", {words_of(mean)} {number}"

@@ -289,6 +289,7 @@ class CellMaker:
             content.value,
             content.reference,
             content.interval,
+            0.95 if series is None else series.level,
         )
 
     def _text(self, column: Column, content: CellContent) -> str:

@@ -189,7 +189,8 @@ def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:
         yield Remark(_trend(odd.trend), "replications with a trend", clause)
     elif odd.autocorrelation is not None:
         clause = "replications depend on the one before: the interval is not to be relied on"
-        yield Remark(_correlated(odd.autocorrelation), "correlated replications", clause)
+        text = _correlated(odd.autocorrelation, series.level)
+        yield Remark(text, "correlated replications", clause)
     if odd.groups is not None and in_groups(series):
         kind = "values fall into two groups"
         clause = f"{kind}: no single number stands for both" if odd.groups.mean_apart else kind
@@ -238,14 +239,15 @@ def _trend(trend: float) -> str:
     )
 
 
-def _correlated(autocorrelation: float) -> str:
+def _correlated(autocorrelation: float, level: float) -> str:
     if autocorrelation > 0:
         relation, amount, width = "resembles", "less", "narrow"
     else:
         relation, amount, width = "differs from", "more", "wide"
     return (
         f"each replication {relation} the one before (autocorrelation {autocorrelation:.2f}), so"
-        f" that they say {amount} than independent ones: the 95 % interval is too {width}"
+        f" that they say {amount} than independent ones: the {100 * level:.0f} % interval is too"
+        f" {width}"
     )
 
 

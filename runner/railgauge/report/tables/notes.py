@@ -249,12 +249,15 @@ def _methods(columns: Sequence[Column], rows: Sequence[Row]) -> list[Method]:
     return [method for method in _INTERVALS if method in methods] or ["pairs"]
 
 
-def interval_meaning(column: Column, method: Method) -> str:
-    """Return what the interval of a comparison is, to stand in front of its ends."""
+def interval_meaning(column: Column, method: Method, level: float = 0.95) -> str:
+    """Return what the interval of a comparison is, to stand in front of its ends.
+
+    `level` is that of the measured values' own interval.
+    """
     if method == "pairs":
         return f"95 % interval of the median {column.compared} of all pairs"
     if method == "constant":
-        return f"95 % interval of the {column.compared} from the published number"
+        return f"{100 * level:.0f} % interval of the {column.compared} from the published number"
     return f"95 % interval of the means' {column.compared}"
 
 

@@ -72,8 +72,8 @@ class Cell(NamedTuple):
     replications. `peak` is the theoretical value that the cell shows or is divided by, and
     `peak_source` where it comes from. `value` is the number that `text` rounds (an interval's lower
     end), in the column's base unit, and `reference` the measured value that it is compared with.
-    `interval` is the 95 % interval, in the metric's base unit, of the mean if the cell shows one,
-    else of the median.
+    `interval` is, in the metric's base unit, that of the mean if the cell shows one, else of the
+    median; `level` is its series' level.
     """
 
     text: str
@@ -91,6 +91,7 @@ class Cell(NamedTuple):
     value: float | None = None
     reference: ReferenceValue | None = None
     interval: Interval | None = None
+    level: float = 0.95
 
     @property
     def number(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from railgauge.base.characters import shortened, visible
-from railgauge.base.number import best_unit, format_number, four_digits, scale
+from railgauge.base.number import best_unit, format_number, four_digits, plural, scale
 from railgauge.compare.changed_counters import CounterChange
 from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
@@ -178,7 +178,7 @@ def fact_lines(host: HostChanges) -> Iterator[str]:
         )
         yield f"{name}: fact {visible(change.name)} {before} → {after}"
     if (more := len(host.changes) - _MOST_FACTS) > 0:
-        yield f"{name}: and {more:,} facts more"
+        yield f"{name}: and {plural(more, 'fact')} more"
 
 
 def shared_facts(
@@ -193,7 +193,7 @@ def shared_facts(
     for host in list(hosts.values())[:_MOST_HOSTS]:
         yield from fact_lines(host)
     if (more := len(hosts) - _MOST_HOSTS) > 0:
-        yield f"facts of {more:,} hosts more changed: all of them with --json"
+        yield f"facts of {plural(more, 'host')} more changed: all of them with --json"
 
 
 def _cases(number: int) -> str:

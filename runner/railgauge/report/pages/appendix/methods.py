@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.plan.allocated import Allocated
 from railgauge.plan.hostlists import write_out
 from railgauge.plan.model import Plan
@@ -15,7 +16,7 @@ from railgauge.plan.partial import only_cases
 from railgauge.plan.texts import allocated_nodes
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.pages.appendix.reasons import counted, plural
+from railgauge.report.pages.appendix.reasons import counted
 from railgauge.report.pages.case_settings import distinct_parameters
 from railgauge.report.pages.contents import Passage
 from railgauge.report.pages.page import RunRecords, time_of

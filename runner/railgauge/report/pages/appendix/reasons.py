@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from railgauge.base.number import plural
+
 # Different reasons that are listed; the others are one number.
 _MOST = 12
-
-
-def plural(number: int, noun: str) -> str:
-    """Return `1 case`, `2 cases`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def counted(reasons: Counter[str], noun: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from railgauge.base.number import plural
 from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL
-from railgauge.report.pages.appendix.reasons import plural
 from railgauge.report.pages.contents import Passage
 from railgauge.report.tables.axes import REPLICATION
 from railgauge.report.tables.logged import axes_of
