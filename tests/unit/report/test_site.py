@@ -23,6 +23,7 @@ from tests.support.site_samples import (
     nights,
     published,
 )
+from tests.support.site_variety import RATE, add_cases, outcomes
 from tests.support.store_samples import RUN, logged, system_log
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
@@ -411,3 +412,41 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     assert 'title="run 8, 2026-11-08: slower, not again">▽' in table
     assert "run 13, 2026-11-13 : gw1: kernel 6.0 → 6.1" in text(out, "index.html")
     assert index.count('<circle class="slower"') == 3
+
+
+def nights_table(out: Path) -> dict[str, list[str]]:
+    """Return the classes of the first plan's nights × cases, by what each row is called."""
+    table = page(out, "index.html").partition('id="nights-0"')[2].partition("</table>")[0]
+    return {
+        re.sub("<[^>]+>", "", row.partition("</th>")[0]): re.findall(r'<td class="(\w+)"', row)
+        for row in table.split("<tr>")[2:]
+    }
+
+
+@pytest.mark.parametrize("lost", ["throughput", "loss_rate"])
+def test_a_night_in_which_a_case_lacks_one_of_its_metrics_is_not_as_the_others(
+    database: Path, out: Path, lost: str
+):
+    whole = outcomes(noisy())
+    part = [
+        replace(outcome, metrics={name: outcome.metrics[name] for name in RATE if name != lost})
+        for outcome in whole
+    ]
+    for night in (whole, part, whole):
+        add_cases(database, RUN, {("stream", 1): night}, RATE)
+    build(database, out)
+    assert list(nights_table(out).values()) == [["same", "part", "same"]]
+    assert ": not all measured" in page(out, "index.html")
+
+
+def test_cases_that_share_a_row_are_not_green_in_a_night_in_which_some_were_not_measured(
+    database: Path, out: Path
+):
+    for night in (1, 2, 3, 4, 5):
+        usual = {number: noisy(seed=9 * night + number) for number in range(1, 15)}
+        if night == 1:
+            del usual[14]
+        failing = {2: [1], 4: [*usual]}.get(night, [])
+        add_run(database, usual | {number: [] for number in failing}, fails=2)
+    build(database, out)
+    assert nights_table(out) == {"14 cases": ["same", "part", "same", "none", "same"]}

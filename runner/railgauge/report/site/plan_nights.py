@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -22,15 +22,23 @@ from railgauge.store.heads import RunHead
 # Nights of a plan that are shown, and of its cases those that a table of nights has.
 SHOWN_NIGHTS, MOST_CASES = 30, 20
 _FEW_CASES = 12
-_WORDS = {"slower": "slower", "once": "slower, not again", "none": "not measured"}
-_GLYPHS = {"slower": "▼", "once": "▽", "none": "–", "same": ""}
+_WORDS = {
+    "slower": "slower",
+    "once": "slower, not again",
+    "part": "not all measured",
+    "none": "not measured",
+}
+_GLYPHS = {"slower": "▼", "once": "▽", "part": "–", "none": "–", "same": ""}
 
 # A case's test, as it is called now, and key.
 _Name = tuple[str, str]
 
 
 class NightCell(NamedTuple):
-    """A case in a night: `kind` is same, once (slower, but not again), slower, none (no value)."""
+    """A case in a night: `kind` is same, once (slower, but not again), slower, none (no value).
+
+    Of what has several metrics, or is several cases, part is without a value that it had.
+    """
 
     kind: str
     glyph: str
@@ -199,17 +207,17 @@ class PlanNights:
         names = [self._name(case) for case in self.newest.cases]
         statuses: dict[_Name, list[str]] = {name: [] for name in names}
         for head in self.heads:
-            night: dict[_Name, str] = {}
+            night: dict[_Name, set[str]] = {}
             for case, _, row in self.data[head.id].measured():
-                name = self._name(case)
+                kinds = night.setdefault(self._name(case), set())
                 if row.change == "slower":
-                    night[name] = "slower"
+                    kinds.add("slower")
                 elif row.change == "lost":
-                    night.setdefault(name, "none")
-                elif row.median is not None and night.get(name) != "slower":
-                    night[name] = "same"
+                    kinds.add("none")
+                elif row.median is not None:
+                    kinds.add("same")
             for name, nights in statuses.items():
-                nights.append(night.get(name, "none"))
+                nights.append(_worst(night.get(name, ())))
         # Compared with the night before, what is slower for good is so only once.
         by_baseline = [self.data[head.id].baseline for head in self.heads]
         for nights in statuses.values():
@@ -222,7 +230,7 @@ class PlanNights:
     def _badness(self, name: _Name) -> tuple[bool, int, int]:
         nights = self._statuses[name]
         return (
-            nights[-1] in ("slower", "none"),
+            nights[-1] in ("slower", "part", "none"),
             nights.count("slower") + nights.count("once"),
             len(nights) if nights[-1] == "none" else 0,
         )
@@ -238,12 +246,12 @@ class PlanNights:
         return tuple(map(_cell, self._statuses[name], self.columns))
 
     def _together(self, names: Sequence[_Name]) -> NightRow:
-        """Return one row for cases: of each night the worst of them, if any was measured."""
-        nights = list(zip(*(self._statuses[name] for name in names), strict=True))
-        kinds = [
-            next((kind for kind in ("slower", "once", "same") if kind in night), "none")
-            for night in nights
-        ]
+        """Return one row for cases: of each night the worst of those that were measured by then."""
+        begun: set[_Name] = set()
+        kinds = []
+        for night in range(len(self.heads)):
+            begun |= {name for name in names if self._statuses[name][night] != "none"}
+            kinds.append(_worst({self._statuses[name][night] for name in begun}))
         other = "other " if len(names) < len(self._statuses) else ""
         number = f"{len(names):,} {other}{'case' if len(names) == 1 else 'cases'}"
         return NightRow(number, "", tuple(map(_cell, kinds, self.columns)))
@@ -253,6 +261,12 @@ class PlanNights:
             if case.test in place.tests:
                 return place.tests[0], case.key
         return case.test, case.key
+
+
+def _worst(kinds: Collection[str]) -> str:
+    if "none" in kinds and "same" in kinds:
+        kinds = {*kinds, "part"}
+    return next((kind for kind in ("slower", "once", "part", "same") if kind in kinds), "none")
 
 
 def _cell(kind: str, column: NightColumn) -> NightCell:
