@@ -32,7 +32,8 @@ from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
-from railgauge.report.site.run_data import RunData, read_run_data
+from railgauge.report.site.pair_maps import pair_maps
+from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, read_run_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 
@@ -259,6 +260,31 @@ def test_pairs_of_three_hosts_have_a_heat_map(database: Path, out: Path):
         assert page(out, name).count('<svg class="pairs"') == 1
         assert page(out, name).count('<rect class="level') == 12
         assert "4 hosts, 12 of 12 pairs have a value" in text(out, name)
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+@pytest.mark.parametrize("slow_link", ["eth", "ib"])
+def test_of_two_links_between_the_same_hosts_the_map_shows_the_slower(slow_link: str, better: str):
+    slow = 0.5 if better == "higher" else 2.0
+    pairs = [(client, server) for client in "abc" for server in "abc" if client != server]
+    links = [(pair, name) for pair in pairs for name in ("eth", "ib")]
+    cases = tuple(
+        DataCase("stream", f"{place:016x}", f"{client}→{server} {name}", "", client, server)
+        for place, ((client, server), name) in enumerate(links)
+    )
+    rows = tuple(
+        MetricRow(place, 0, slow if link == (("a", "b"), slow_link) else 1.0)
+        for place, link in enumerate(links)
+        if link != (("b", "c"), "eth")
+    )
+    metrics = (MetricKind("goodness", "bogus", better),)
+    (pairs_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
+    assert pairs_map.summary == (
+        "3 hosts, 11 of 12 links have a value; of several between two hosts the slowest is shown;"
+        f" slower than 0.9 of the median: a to b {slow:#.4g} bogus (×0.500)"
+    )
+    assert pairs_map.svg.count('class="level4"') == 1
+    assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pairs_map.svg
 
 
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):

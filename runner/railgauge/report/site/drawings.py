@@ -43,7 +43,7 @@ class BandNight(NamedTuple):
 
 
 class PairValue(NamedTuple):
-    """A pair of hosts, its value as a text, and its share of the median: of more is better."""
+    """A pair of hosts, its values as a text, and its share of the median: of more is better."""
 
     client: str
     server: str
