@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.pair_maps import pair_maps
+from railgauge.report.site.plan_nights import PlanNights
 from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, read_run_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
+from railgauge.store.heads import RunHead
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 
@@ -438,6 +441,36 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     assert 'title="run 8, 2026-11-08: slower, not again">▽' in table
     assert "run 13, 2026-11-13 : gw1: kernel 6.0 → 6.1" in text(out, "index.html")
     assert index.count('<circle class="slower"') == 3
+
+
+def plan_nights(changes: Sequence[str], cases: Sequence[DataCase]) -> PlanNights:
+    """Return nights, from the first day of a month on, of which all cases changed so."""
+    rows = {
+        night: tuple(MetricRow(place, 0, 1e9, change=change) for place in range(len(cases)))
+        for night, change in enumerate(changes, 1)
+    }
+    metrics = (MetricKind("throughput", "bit/s", "higher"),)
+    heads = [RunHead(night, PLAN, f"2026-11-{night:02}T02:00", "", False, False) for night in rows]
+    data = {
+        night: RunData(night, (), True, None, metrics, tuple(cases), of_night, ())
+        for night, of_night in rows.items()
+    }
+    return PlanNights(heads, data, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "since"),
+    [
+        (["same", "slower", "slower"], "since 2026-11-02"),
+        (["slower", "same", "slower"], ""),
+        (["slower", "slower", "slower"], "since 2026-11-01 or before"),
+    ],
+)
+def test_what_was_slower_before_the_nights_that_are_shown_is_not_said_to_begin_there(
+    changes: Sequence[str], since: str
+):
+    case = DataCase("stream", lane().key, "gw→hh", "", "gw1", "hh1")
+    assert plan_nights(changes, [case]).where == since
 
 
 def nights_table(out: Path) -> dict[str, list[str]]:

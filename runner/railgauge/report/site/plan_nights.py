@@ -132,7 +132,9 @@ class PlanNights:
         starts = {self._start(self._statuses[name]) for name in slower}
         if starts and (first := min(starts)) < len(self.heads) - 1:
             article = "" if len(starts) == 1 else "the first "
-            words.append(f"{article}since {day(self.heads[first])}")
+            # What was before the first of these nights, they don't show.
+            earlier = "" if first else " or before"
+            words.append(f"{article}since {day(self.heads[first])}{earlier}")
         return ", ".join(words)
 
     @cached_property
