@@ -25,7 +25,15 @@ from tests.support.site_samples import (
     published,
 )
 from tests.support.site_variety import RATE, add_cases, outcomes
-from tests.support.store_samples import RUN, logged, system_log
+from tests.support.store_samples import (
+    LAUNCH,
+    MOMENT,
+    RUN,
+    logged,
+    pair,
+    planned,
+    system_log,
+)
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.base.systemlog import TimeSeries
@@ -39,6 +47,7 @@ from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunD
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
+from railgauge.store.records import MetricInfo, Outcome
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 
@@ -443,11 +452,11 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     assert index.count('<circle class="slower"') == 3
 
 
-def plan_nights(changes: Sequence[str], cases: Sequence[DataCase]) -> PlanNights:
-    """Return nights, from the first day of a month on, of which all cases changed so."""
+def plan_nights(nights: Sequence[Sequence[str]], cases: Sequence[DataCase]) -> PlanNights:
+    """Return nights, from the first day of a month on, of each what became of each case."""
     rows = {
-        night: tuple(MetricRow(place, 0, 1e9, change=change) for place in range(len(cases)))
-        for night, change in enumerate(changes, 1)
+        night: tuple(MetricRow(place, 0, 1e9, change=change) for place, change in enumerate(kinds))
+        for night, kinds in enumerate(nights, 1)
     }
     metrics = (MetricKind("throughput", "bit/s", "higher"),)
     heads = [RunHead(night, PLAN, f"2026-11-{night:02}T02:00", "", False, False) for night in rows]
@@ -470,7 +479,39 @@ def test_what_was_slower_before_the_nights_that_are_shown_is_not_said_to_begin_t
     changes: Sequence[str], since: str
 ):
     case = DataCase("stream", lane().key, "gw→hh", "", "gw1", "hh1")
-    assert plan_nights(changes, [case]).where == since
+    assert plan_nights([[change] for change in changes], [case]).where == since
+
+
+@pytest.mark.parametrize(
+    ("kinds", "where"),
+    [
+        (["slower", "slower", "same", "same"], "all at n1"),
+        (["slower", "slower", "slower", "same"], ""),
+        (["slower", "slower", "same", "slower"], ""),
+        (["same", "same", "same", "slower"], ""),
+    ],
+)
+def test_the_hosts_that_all_slower_cases_have_in_common_are_named(kinds: Sequence[str], where: str):
+    links = [("n1", "n2"), ("n1", "n3"), ("n2", "n3"), ("", "")]
+    cases = [DataCase("stream", lane(n).key, "", "", *hosts) for n, hosts in enumerate(links)]
+    assert plan_nights([kinds], cases).where == where
+
+
+def test_a_slow_group_is_not_said_to_be_slow_at_the_first_of_its_hosts(database: Path, out: Path):
+    groups = [pair("n1", None, ("n1", "n2", "n3"), link) for link in ("all", "rack")]
+    cases = [*groups, lane(1, "n2→n3", "n2", "n3")]
+    info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    with Store.open(str(database)) as store:
+        for level in (1e9, 0.5e9):
+            run = store.begin_run(RUN, planned(*cases, replications=10), info)
+            for case, of_case in zip(cases, (level, level, 1e9), strict=True):
+                for number, value in enumerate(noisy(of_case), 1):
+                    outcome = Outcome(number, MOMENT, {"throughput": value})
+                    store.add(run, "stream", case.key, outcome, LAUNCH)
+            store.finish_run(run, "complete")
+    build(database, out)
+    assert "2 of 3 cases slower" in text(out, "index.html")
+    assert "all at" not in text(out, "index.html")
 
 
 def nights_table(out: Path) -> dict[str, list[str]]:

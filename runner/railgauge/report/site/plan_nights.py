@@ -122,13 +122,13 @@ class PlanNights:
         """Where all that is slower in the newest night is, and since when; empty where unknown."""
         slower = [name for name, nights in self._statuses.items() if nights[-1] == "slower"]
         words = []
-        hosts = [{self._cases[name].client, self._cases[name].server} for name in slower]
-        common = set.intersection(*hosts) - {""} if len(slower) > 1 else set()
-        everywhere = set.intersection(
-            *({case.client, case.server} for case in self._cases.values())
-        )
-        if common - everywhere:
-            words.append(f"all at {', '.join(sorted(common - everywhere))}")
+        hosts = [_hosts(self._cases[name]) for name in slower]
+        common = set.intersection(*hosts) if len(slower) > 1 else set()
+        if common:
+            everywhere = set.intersection(*filter(None, map(_hosts, self._cases.values())))
+            common -= everywhere
+        if common:
+            words.append(f"all at {', '.join(sorted(common))}")
         starts = {self._start(self._statuses[name]) for name in slower}
         if starts and (first := min(starts)) < len(self.heads) - 1:
             article = "" if len(starts) == 1 else "the first "
@@ -249,11 +249,11 @@ class PlanNights:
 
     def _together(self, names: Sequence[_Name]) -> NightRow:
         """Return one row for cases: of each night the worst of those that were measured by then."""
-        begun: set[_Name] = set()
+        measured_cases: set[_Name] = set()
         kinds = []
         for night in range(len(self.heads)):
-            begun |= {name for name in names if self._statuses[name][night] != "none"}
-            kinds.append(_worst({self._statuses[name][night] for name in begun}))
+            measured_cases |= {name for name in names if self._statuses[name][night] != "none"}
+            kinds.append(_worst({self._statuses[name][night] for name in measured_cases}))
         other = "other " if len(names) < len(self._statuses) else ""
         number = f"{len(names):,} {other}{'case' if len(names) == 1 else 'cases'}"
         return NightRow(number, "", tuple(map(_cell, kinds, self.columns)))
@@ -263,6 +263,10 @@ class PlanNights:
             if case.test in place.tests:
                 return place.tests[0], case.key
         return case.test, case.key
+
+
+def _hosts(case: DataCase) -> set[str]:
+    return {case.client, case.server} - {""}
 
 
 def _worst(kinds: Collection[str]) -> str:
