@@ -299,6 +299,19 @@ def test_of_two_links_between_the_same_hosts_the_map_shows_the_slower(slow_link:
     assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pairs_map.svg
 
 
+def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
+    pairs = [(client, server) for client in "abc" for server in "abc" if client != server]
+    cases = tuple(
+        DataCase("stream", f"{place:016x}", "→".join(pair), "", *pair)
+        for place, pair in enumerate(pairs)
+    )
+    rows = tuple(MetricRow(place, 0, 3.0 if place == 1 else 0.0) for place in range(len(pairs)))
+    data = RunData(1, (), False, None, (MetricKind("errors", "", "lower"),), cases, rows, ())
+    (pairs_map,) = pair_maps(data)
+    assert "slower than 0.9 of the median: a to c 3 (×0.000)" in pairs_map.summary
+    assert pairs_map.svg.count('class="level4"') == 1
+
+
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     def night() -> None:
         times = np.linspace(0.1, 5, 5)

@@ -187,9 +187,12 @@ def pairs_map(label: str, values: Sequence[PairValue]) -> str:
 
 
 def shares(values: Mapping[tuple[str, str], float], better: str) -> dict[tuple[str, str], float]:
-    """Return each pair's share of their median, or the other way where less is better."""
+    """Return each pair's share of their median, or the other way where less is better.
+
+    Of a median of 0, what has errors where most have none is no share at all.
+    """
     middle = median(values.values())
-    if not middle > 0:
+    if middle < 0 or (better == "higher" and middle == 0):
         return {}
     return {
         pair: value / middle if better == "higher" else middle / value if value > 0 else 1.0
