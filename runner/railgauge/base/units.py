@@ -70,6 +70,8 @@ _UNITS: dict[str, tuple[str, Decimal]] = {
     for name, scale in scales.items()
     if name not in ("", "k", "K", "M", "G")
 }
+# What was written with so many digits comes back from a double, whatever the unit.
+_DIGITS = 15
 # How a stored value may be shown.
 DISPLAY: dict[str, tuple[str, float]] = {
     **{name: (base, float(scale)) for name, (base, scale) in _UNITS.items()},
@@ -134,22 +136,22 @@ def format_size(size: int) -> str:
     return str(size)
 
 
-def format_rate(rate: float) -> str:
-    """Return `rate` bits per second with a prefix: `1Gbit/s`."""
+def format_rate(rate: float, digits: int = _DIGITS) -> str:
+    """Return `rate` bits per second with a prefix, to so many digits: `1Gbit/s`."""
     for unit in ("Gbit/s", "Mbit/s", "kbit/s"):
         if rate >= _RATES[unit]:
-            return f"{rate / float(_RATES[unit]):g}{unit}"
-    return f"{rate:g}bit/s"
+            return f"{rate / float(_RATES[unit]):.{digits}g}{unit}"
+    return f"{rate:.{digits}g}bit/s"
 
 
 def format_time(seconds: float) -> str:
-    """Return `seconds` with a prefix, exact enough for a title: `2.9ms`."""
+    """Return `seconds` with a prefix, as a plan would write it: `2.9ms`."""
     if seconds == 0:
         return "0s"
     for unit in ("s", "ms", "us"):
         if seconds >= _TIMES[unit]:
-            return f"{seconds / float(_TIMES[unit]):.6g}{unit}"
-    return f"{seconds * 1e9:.6g}ns"
+            return f"{seconds / float(_TIMES[unit]):.{_DIGITS}g}{unit}"
+    return f"{seconds * 1e9:.{_DIGITS}g}ns"
 
 
 def _quantity(

@@ -267,7 +267,7 @@ def under_rate(
             yield Suspicion(
                 "under-rate",
                 host,
-                f"{host}: sent {format_rate(rate)} of the {format_rate(target)} that were asked "
+                f"{host}: sent {format_rate(rate, 6)} of the {format_rate(target)} that were asked "
                 f"for: ask for less, or {advice}",
             )
 

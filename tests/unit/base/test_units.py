@@ -84,13 +84,23 @@ def test_formatted_sizes_read_back_exactly(size: int) -> None:
 
 
 @given(st.floats(min_value=1e-9, max_value=1e6))
-def test_formatted_times_read_back_to_six_digits(seconds: float) -> None:
-    assert math.isclose(units.parse_time(units.format_time(seconds)), seconds, rel_tol=1e-5)
+def test_formatted_times_read_back_to_fifteen_digits(seconds: float) -> None:
+    assert math.isclose(units.parse_time(units.format_time(seconds)), seconds, rel_tol=1e-14)
 
 
 @given(st.floats(min_value=1, max_value=1e14))
-def test_formatted_rates_read_back_to_six_digits(rate: float) -> None:
-    assert math.isclose(units.parse_rate(units.format_rate(rate)), rate, rel_tol=1e-5)
+def test_formatted_rates_read_back_to_fifteen_digits(rate: float) -> None:
+    assert math.isclose(units.parse_rate(units.format_rate(rate)), rate, rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("text", ["12.3456789us", "1.0000001s", "999.999999999999ms", "2.9ms"])
+def test_times_are_shown_as_they_were_written(text: str) -> None:
+    assert units.format_time(units.parse_time(text)) == text
+
+
+@pytest.mark.parametrize("text", ["9.9999999Gbit/s", "100.000001Mbit/s", "1234567.89Gbit/s"])
+def test_rates_are_shown_as_they_were_written(text: str) -> None:
+    assert units.format_rate(units.parse_rate(text)) == text
 
 
 @pytest.mark.parametrize(

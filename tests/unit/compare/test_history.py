@@ -326,6 +326,15 @@ def test_a_whole_name_is_preferred_to_a_part_of_another(database: Database):
     assert database.json("gw→hh1")["link"] == "gw→hh1"
 
 
+def test_cases_that_differ_in_a_late_digit_have_names_that_find_them(database: Database):
+    cases = [case(wait=wait) for wait in (12.3456781e-6, 12.3456789e-6)]
+    database.night(*((waiting_case, 1e9) for waiting_case in cases))
+    for waiting_case, wait in zip(cases, ("12.3456781us", "12.3456789us"), strict=True):
+        name = f"gw→hh · wait {wait}"
+        assert name in database.refusal("gw→hh")
+        assert database.json(name)["case_key"] == waiting_case.key
+
+
 def test_an_unknown_case_or_metric_says_what_to_name(database: Database):
     database.nights([1e9])
     assert "no case is called 'nowhere'" in database.refusal("nowhere")

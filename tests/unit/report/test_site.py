@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,16 @@ from tests.support.site_samples import (
     nights,
     published,
 )
-from tests.support.store_samples import RUN, logged, system_log
+from tests.support.site_variety import RATE, add_cases, outcomes
+from tests.support.store_samples import (
+    LAUNCH,
+    MOMENT,
+    RUN,
+    logged,
+    pair,
+    planned,
+    system_log,
+)
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.base.systemlog import TimeSeries
@@ -31,9 +41,13 @@ from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
-from railgauge.report.site.run_data import RunData, read_run_data
+from railgauge.report.site.pair_maps import pair_maps
+from railgauge.report.site.plan_nights import PlanNights
+from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, read_run_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.store import Store
+from railgauge.store.heads import RunHead
+from railgauge.store.records import MetricInfo, Outcome
 
 HOSTILE = "<script>alert(1)</script> %_\\&\"'\n\u202e../../x"
 
@@ -260,6 +274,44 @@ def test_pairs_of_three_hosts_have_a_heat_map(database: Path, out: Path):
         assert "4 hosts, 12 of 12 pairs have a value" in text(out, name)
 
 
+@pytest.mark.parametrize("better", ["higher", "lower"])
+@pytest.mark.parametrize("slow_link", ["eth", "ib"])
+def test_of_two_links_between_the_same_hosts_the_map_shows_the_slower(slow_link: str, better: str):
+    slow = 0.5 if better == "higher" else 2.0
+    pairs = [(client, server) for client in "abc" for server in "abc" if client != server]
+    links = [(pair, name) for pair in pairs for name in ("eth", "ib")]
+    cases = tuple(
+        DataCase("stream", f"{place:016x}", f"{client}→{server} {name}", "", client, server)
+        for place, ((client, server), name) in enumerate(links)
+    )
+    rows = tuple(
+        MetricRow(place, 0, slow if link == (("a", "b"), slow_link) else 1.0)
+        for place, link in enumerate(links)
+        if link != (("b", "c"), "eth")
+    )
+    metrics = (MetricKind("goodness", "bogus", better),)
+    (pairs_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
+    assert pairs_map.summary == (
+        "3 hosts, 11 of 12 links have a value; of several between two hosts the slowest is shown;"
+        f" slower than 0.9 of the median: a to b {slow:#.4g} bogus (×0.500)"
+    )
+    assert pairs_map.svg.count('class="level4"') == 1
+    assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pairs_map.svg
+
+
+def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
+    pairs = [(client, server) for client in "abc" for server in "abc" if client != server]
+    cases = tuple(
+        DataCase("stream", f"{place:016x}", "→".join(pair), "", *pair)
+        for place, pair in enumerate(pairs)
+    )
+    rows = tuple(MetricRow(place, 0, 3.0 if place == 1 else 0.0) for place in range(len(pairs)))
+    data = RunData(1, (), False, None, (MetricKind("errors", "", "lower"),), cases, rows, ())
+    (pairs_map,) = pair_maps(data)
+    assert "slower than 0.9 of the median: a to c 3 (×0.000)" in pairs_map.summary
+    assert pairs_map.svg.count('class="level4"') == 1
+
+
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     def night() -> None:
         times = np.linspace(0.1, 5, 5)
@@ -411,3 +463,103 @@ def test_the_first_page_says_where_cases_are_slow_since_when_and_in_which_nights
     assert 'title="run 8, 2026-11-08: slower, not again">▽' in table
     assert "run 13, 2026-11-13 : gw1: kernel 6.0 → 6.1" in text(out, "index.html")
     assert index.count('<circle class="slower"') == 3
+
+
+def plan_nights(nights: Sequence[Sequence[str]], cases: Sequence[DataCase]) -> PlanNights:
+    """Return nights, from the first day of a month on, of each what became of each case."""
+    rows = {
+        night: tuple(MetricRow(place, 0, 1e9, change=change) for place, change in enumerate(kinds))
+        for night, kinds in enumerate(nights, 1)
+    }
+    metrics = (MetricKind("throughput", "bit/s", "higher"),)
+    heads = [RunHead(night, PLAN, f"2026-11-{night:02}T02:00", "", False, False) for night in rows]
+    data = {
+        night: RunData(night, (), True, None, metrics, tuple(cases), of_night, ())
+        for night, of_night in rows.items()
+    }
+    return PlanNights(heads, data, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "since"),
+    [
+        (["same", "slower", "slower"], "since 2026-11-02"),
+        (["slower", "same", "slower"], ""),
+        (["slower", "slower", "slower"], "since 2026-11-01 or before"),
+    ],
+)
+def test_what_was_slower_before_the_nights_that_are_shown_is_not_said_to_begin_there(
+    changes: Sequence[str], since: str
+):
+    case = DataCase("stream", lane().key, "gw→hh", "", "gw1", "hh1")
+    assert plan_nights([[change] for change in changes], [case]).where == since
+
+
+@pytest.mark.parametrize(
+    ("kinds", "where"),
+    [
+        (["slower", "slower", "same", "same"], "all at n1"),
+        (["slower", "slower", "slower", "same"], ""),
+        (["slower", "slower", "same", "slower"], ""),
+        (["same", "same", "same", "slower"], ""),
+    ],
+)
+def test_the_hosts_that_all_slower_cases_have_in_common_are_named(kinds: Sequence[str], where: str):
+    links = [("n1", "n2"), ("n1", "n3"), ("n2", "n3"), ("", "")]
+    cases = [DataCase("stream", lane(n).key, "", "", *hosts) for n, hosts in enumerate(links)]
+    assert plan_nights([kinds], cases).where == where
+
+
+def test_a_slow_group_is_not_said_to_be_slow_at_the_first_of_its_hosts(database: Path, out: Path):
+    groups = [pair("n1", None, ("n1", "n2", "n3"), link) for link in ("all", "rack")]
+    cases = [*groups, lane(1, "n2→n3", "n2", "n3")]
+    info = {"udp": {"throughput": MetricInfo("bit/s", "higher")}}
+    with Store.open(str(database)) as store:
+        for level in (1e9, 0.5e9):
+            run = store.begin_run(RUN, planned(*cases, replications=10), info)
+            for case, of_case in zip(cases, (level, level, 1e9), strict=True):
+                for number, value in enumerate(noisy(of_case), 1):
+                    outcome = Outcome(number, MOMENT, {"throughput": value})
+                    store.add(run, "stream", case.key, outcome, LAUNCH)
+            store.finish_run(run, "complete")
+    build(database, out)
+    assert "2 of 3 cases slower" in text(out, "index.html")
+    assert "all at" not in text(out, "index.html")
+
+
+def nights_table(out: Path) -> dict[str, list[str]]:
+    """Return the classes of the first plan's nights × cases, by what each row is called."""
+    table = page(out, "index.html").partition('id="nights-0"')[2].partition("</table>")[0]
+    return {
+        re.sub("<[^>]+>", "", row.partition("</th>")[0]): re.findall(r'<td class="(\w+)"', row)
+        for row in table.split("<tr>")[2:]
+    }
+
+
+@pytest.mark.parametrize("lost", ["throughput", "loss_rate"])
+def test_a_night_in_which_a_case_lacks_one_of_its_metrics_is_not_as_the_others(
+    database: Path, out: Path, lost: str
+):
+    whole = outcomes(noisy())
+    part = [
+        replace(outcome, metrics={name: outcome.metrics[name] for name in RATE if name != lost})
+        for outcome in whole
+    ]
+    for night in (whole, part, whole):
+        add_cases(database, RUN, {("stream", 1): night}, RATE)
+    build(database, out)
+    assert list(nights_table(out).values()) == [["same", "part", "same"]]
+    assert ": not all measured" in page(out, "index.html")
+
+
+def test_cases_that_share_a_row_are_not_green_in_a_night_in_which_some_were_not_measured(
+    database: Path, out: Path
+):
+    for night in (1, 2, 3, 4, 5):
+        usual = {number: noisy(seed=9 * night + number) for number in range(1, 15)}
+        if night == 1:
+            del usual[14]
+        failing = {2: [1], 4: [*usual]}.get(night, [])
+        add_run(database, usual | {number: [] for number in failing}, fails=2)
+    build(database, out)
+    assert nights_table(out) == {"14 cases": ["same", "part", "same", "none", "same"]}

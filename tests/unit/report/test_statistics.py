@@ -180,6 +180,17 @@ def test_the_interval_is_of_the_median_and_there_is_none_of_fewer_than_six() -> 
     assert r"{{[}\num{11.0}, \num{18.0}{]}}" in render_latex(table)
 
 
+def test_no_share_bounds_how_far_values_spread_around_0() -> None:
+    cell = {"metric": "untimed_bytes"}
+    steady = series([100.0, 110.0] * 5, {"datagram": 1}, metric="untimed_bytes", unit="B")
+    for values, bounded in (([0.0] * 10, True), ([0.0] * 6 + [8.0] * 4, False)):
+        around_0 = series(values, {"datagram": 2}, metric="untimed_bytes", unit="B")
+        note = _table([steady, around_0], cell).notes[0]
+        assert ("95 % interval of the median at most 4.8 % to either side" in note) == bounded
+    opposed = series([-1.0, 1.0] * 5, {"datagram": 2}, metric="untimed_bytes", unit="B")
+    assert "coefficient of variation" not in _table([steady, opposed], cell).notes[0]
+
+
 def test_statistics_of_one_metric_share_its_heading() -> None:
     cells = [
         {"metric": "throughput", "statistic": statistic, "unit": unit}

@@ -43,7 +43,7 @@ class BandNight(NamedTuple):
 
 
 class PairValue(NamedTuple):
-    """A pair of hosts, its value as a text, and its share of the median: of more is better."""
+    """A pair of hosts, its values as a text, and its share of the median: of more is better."""
 
     client: str
     server: str
@@ -187,9 +187,12 @@ def pairs_map(label: str, values: Sequence[PairValue]) -> str:
 
 
 def shares(values: Mapping[tuple[str, str], float], better: str) -> dict[tuple[str, str], float]:
-    """Return each pair's share of their median, or the other way where less is better."""
+    """Return each pair's share of their median, or the other way where less is better.
+
+    Of a median of 0, what has errors where most have none is no share at all.
+    """
     middle = median(values.values())
-    if not middle > 0:
+    if middle < 0 or (better == "higher" and middle == 0):
         return {}
     return {
         pair: value / middle if better == "higher" else middle / value if value > 0 else 1.0

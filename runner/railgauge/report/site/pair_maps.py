@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.number import in_best_unit
@@ -32,24 +32,26 @@ class PairMap:
 def pair_maps(data: RunData) -> list[PairMap]:
     """Return a map for each test of pairs: of its first headline metric, as the medians are.
 
-    Of cases that differ in more than their hosts there is one for each; eight at most.
+    Of cases that differ in more than their links there is one for each; eight at most.
     """
-    values: dict[tuple[str, str], dict[MetricKind, dict[_Pair, float]]] = {}
-    planned: dict[tuple[str, str], set[_Pair]] = {}
+    values: dict[tuple[str, str], dict[MetricKind, dict[_Pair, list[float]]]] = {}
+    planned: dict[tuple[str, str], list[_Pair]] = {}
     for case in data.cases:
         if case.server:
-            planned.setdefault((case.test, case.differing), set()).add((case.client, case.server))
+            links = planned.setdefault((case.test, case.differing), [])
+            links.append((case.client, case.server))
     for case, metric, row in data.measured():
         if row.median is not None and case.server and metric.better in BETTER:
             of_test = values.setdefault((case.test, case.differing), {})
-            of_test.setdefault(metric, {})[case.client, case.server] = row.median
+            of_pairs = of_test.setdefault(metric, {})
+            of_pairs.setdefault((case.client, case.server), []).append(row.median)
     order = [*headlines()]
     maps = []
     for test, of_test in values.items():
-        if _is_matrix(planned[test]):
+        if _is_matrix(set(planned[test])):
             metric = min(of_test, key=lambda kind: (_place(order, kind.name), kind))
             case = next(case for case in data.cases if (case.test, case.differing) == test)
-            maps.append(_map(case, metric, of_test[metric], len(planned[test])))
+            maps.append(_map(case, metric, of_test[metric], planned[test]))
     return maps[:_MOST]
 
 
@@ -63,12 +65,25 @@ def _is_matrix(pairs: Collection[_Pair]) -> bool:
     return len(hosts) >= _LEAST_HOSTS and 2 * len(pairs) >= len(hosts) * (len(hosts) - 1)
 
 
-def _map(case: DataCase, metric: MetricKind, values: dict[_Pair, float], planned: int) -> PairMap:
+def _map(
+    case: DataCase,
+    metric: MetricKind,
+    of_pairs: Mapping[_Pair, Sequence[float]],
+    planned: Sequence[_Pair],
+) -> PairMap:
+    slowest_first = {
+        pair: sorted(values, reverse=metric.better == "lower") for pair, values in of_pairs.items()
+    }
+    values = {pair: of_pair[0] for pair, of_pair in slowest_first.items()}
     share = shares(values, metric.better)
     hosts = {host for pair in values for host in pair}
     quantity = metric.name.replace("_", " ")
     name = ", ".join(filter(None, (case.name.partition(": ")[0], case.differing)))
-    summary = f"{len(hosts)} hosts, {len(values)} of {planned} pairs have a value"
+    noun = "pairs" if len(set(planned)) == len(planned) else "links"
+    measured = sum(map(len, of_pairs.values()))
+    summary = f"{len(hosts)} hosts, {measured} of {len(planned)} {noun} have a value"
+    if noun == "links":
+        summary += "; of several between two hosts the slowest is shown"
     slow = sorted((pair for pair in share if share[pair] < _SLOW), key=lambda pair: share[pair])
     if slow:
         named = [
@@ -81,8 +96,12 @@ def _map(case: DataCase, metric: MetricKind, values: dict[_Pair, float], planned
     else:
         summary += f"; none is slower than {_SLOW} of the median"
     pairs = [
-        PairValue(*pair, in_best_unit(value, metric.unit), share.get(pair, 1.0))
-        for pair, value in values.items()
+        PairValue(*pair, _texts(of_pair, metric.unit), share.get(pair, 1.0))
+        for pair, of_pair in slowest_first.items()
     ]
     title = f"{name}: {quantity} between hosts"
     return PairMap(title, summary, pairs_map(f"{title}. {summary}", pairs))
+
+
+def _texts(values: Sequence[float], unit: str) -> str:
+    return ", ".join(in_best_unit(value, unit) for value in values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -22,15 +22,23 @@ from railgauge.store.heads import RunHead
 # Nights of a plan that are shown, and of its cases those that a table of nights has.
 SHOWN_NIGHTS, MOST_CASES = 30, 20
 _FEW_CASES = 12
-_WORDS = {"slower": "slower", "once": "slower, not again", "none": "not measured"}
-_GLYPHS = {"slower": "▼", "once": "▽", "none": "–", "same": ""}
+_WORDS = {
+    "slower": "slower",
+    "once": "slower, not again",
+    "part": "not all measured",
+    "none": "not measured",
+}
+_GLYPHS = {"slower": "▼", "once": "▽", "part": "–", "none": "–", "same": ""}
 
 # A case's test, as it is called now, and key.
 _Name = tuple[str, str]
 
 
 class NightCell(NamedTuple):
-    """A case in a night: `kind` is same, once (slower, but not again), slower, none (no value)."""
+    """A case in a night: `kind` is same, once (slower, but not again), slower, none (no value).
+
+    Of what has several metrics, or is several cases, part is without a value that it had.
+    """
 
     kind: str
     glyph: str
@@ -114,17 +122,19 @@ class PlanNights:
         """Where all that is slower in the newest night is, and since when; empty where unknown."""
         slower = [name for name, nights in self._statuses.items() if nights[-1] == "slower"]
         words = []
-        hosts = [{self._cases[name].client, self._cases[name].server} for name in slower]
-        common = set.intersection(*hosts) - {""} if len(slower) > 1 else set()
-        everywhere = set.intersection(
-            *({case.client, case.server} for case in self._cases.values())
-        )
-        if common - everywhere:
-            words.append(f"all at {', '.join(sorted(common - everywhere))}")
+        hosts = [_hosts(self._cases[name]) for name in slower]
+        common = set.intersection(*hosts) if len(slower) > 1 else set()
+        if common:
+            everywhere = set.intersection(*filter(None, map(_hosts, self._cases.values())))
+            common -= everywhere
+        if common:
+            words.append(f"all at {', '.join(sorted(common))}")
         starts = {self._start(self._statuses[name]) for name in slower}
         if starts and (first := min(starts)) < len(self.heads) - 1:
             article = "" if len(starts) == 1 else "the first "
-            words.append(f"{article}since {day(self.heads[first])}")
+            # What was before the first of these nights, they don't show.
+            earlier = "" if first else " or before"
+            words.append(f"{article}since {day(self.heads[first])}{earlier}")
         return ", ".join(words)
 
     @cached_property
@@ -199,17 +209,17 @@ class PlanNights:
         names = [self._name(case) for case in self.newest.cases]
         statuses: dict[_Name, list[str]] = {name: [] for name in names}
         for head in self.heads:
-            night: dict[_Name, str] = {}
+            night: dict[_Name, set[str]] = {}
             for case, _, row in self.data[head.id].measured():
-                name = self._name(case)
+                kinds = night.setdefault(self._name(case), set())
                 if row.change == "slower":
-                    night[name] = "slower"
+                    kinds.add("slower")
                 elif row.change == "lost":
-                    night.setdefault(name, "none")
-                elif row.median is not None and night.get(name) != "slower":
-                    night[name] = "same"
+                    kinds.add("none")
+                elif row.median is not None:
+                    kinds.add("same")
             for name, nights in statuses.items():
-                nights.append(night.get(name, "none"))
+                nights.append(_worst(night.get(name, ())))
         # Compared with the night before, what is slower for good is so only once.
         by_baseline = [self.data[head.id].baseline for head in self.heads]
         for nights in statuses.values():
@@ -222,7 +232,7 @@ class PlanNights:
     def _badness(self, name: _Name) -> tuple[bool, int, int]:
         nights = self._statuses[name]
         return (
-            nights[-1] in ("slower", "none"),
+            nights[-1] in ("slower", "part", "none"),
             nights.count("slower") + nights.count("once"),
             len(nights) if nights[-1] == "none" else 0,
         )
@@ -238,12 +248,12 @@ class PlanNights:
         return tuple(map(_cell, self._statuses[name], self.columns))
 
     def _together(self, names: Sequence[_Name]) -> NightRow:
-        """Return one row for cases: of each night the worst of them, if any was measured."""
-        nights = list(zip(*(self._statuses[name] for name in names), strict=True))
-        kinds = [
-            next((kind for kind in ("slower", "once", "same") if kind in night), "none")
-            for night in nights
-        ]
+        """Return one row for cases: of each night the worst of those that were measured by then."""
+        measured_cases: set[_Name] = set()
+        kinds = []
+        for night in range(len(self.heads)):
+            measured_cases |= {name for name in names if self._statuses[name][night] != "none"}
+            kinds.append(_worst({self._statuses[name][night] for name in measured_cases}))
         other = "other " if len(names) < len(self._statuses) else ""
         number = f"{len(names):,} {other}{'case' if len(names) == 1 else 'cases'}"
         return NightRow(number, "", tuple(map(_cell, kinds, self.columns)))
@@ -253,6 +263,16 @@ class PlanNights:
             if case.test in place.tests:
                 return place.tests[0], case.key
         return case.test, case.key
+
+
+def _hosts(case: DataCase) -> set[str]:
+    return {case.client, case.server} - {""}
+
+
+def _worst(kinds: Collection[str]) -> str:
+    if "none" in kinds and "same" in kinds:
+        kinds = {*kinds, "part"}
+    return next((kind for kind in ("slower", "once", "part", "same") if kind in kinds), "none")
 
 
 def _cell(kind: str, column: NightColumn) -> NightCell:

@@ -47,7 +47,8 @@ class MetricKind(NamedTuple):
 class DataCase(NamedTuple):
     """A case: its test and key, its link and what else names it, its hosts, its page of logs.
 
-    All but the test and the key are for readers, without acting characters.
+    A group's has no hosts, as all of them take part alike. All but the test and the key are for
+    readers, without acting characters.
     """
 
     test: str
@@ -191,12 +192,13 @@ def run_data(
 
 def _data_case(planned: PlannedCase, names: CaseNames, job: RunJob) -> DataCase:
     test, case = planned.test, planned.case
+    of_group = bool(case.members) and case.server is None
     return DataCase(
         test,
         case.key,
         visible(case.link),
         names.case(planned).removeprefix(visible(case.link)).removeprefix(BETWEEN),
-        visible(case.client),
+        "" if of_group else visible(case.client),
         visible(case.server or ""),
         log_file(job.run, test, case.key) if (test, case.key) in job.logged else "",
     )

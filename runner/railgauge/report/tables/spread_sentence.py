@@ -109,15 +109,16 @@ def _bounds(
     for kind in kinds:
         absolute = kind.column.metric_unit in ("", "1")
         measure, values = measured(kind, absolute)
-        if values and not absolute:
-            bound = f"{at_most(max(values), 0.01, 1)} %"
-        elif values and kind.column.unit == "%":
-            # No share of the value, as a coefficient of variation is.
-            bound = f"{at_most(max(values), 0.01, 2)} percentage points"
-        elif values:
-            bound = at_most(max(values), 1, 2)
-        else:
+        most = max(values, default=math.inf)
+        if most == math.inf:
             continue
+        if not absolute:
+            bound = f"{at_most(most, 0.01, 1)} %"
+        elif kind.column.unit == "%":
+            # No share of the value, as a coefficient of variation is.
+            bound = f"{at_most(most, 0.01, 2)} percentage points"
+        else:
+            bound = at_most(most, 1, 2)
         bounds.setdefault(measure, []).append(f"{bound} ({kind.label})" if named else bound)
     return "; ".join(
         f"{measure} at most {', '.join(values)}{ending}" for measure, values in bounds.items()
@@ -128,7 +129,11 @@ def _deviation(kind: Measured, absolute: bool) -> tuple[str, list[float]]:
     if absolute:
         deviations = [summary.stdev for summary in kind.summaries if summary.stdev is not None]
         return "standard deviation", deviations
-    ratios = [summary.cv for summary in kind.summaries if summary.cv is not None]
+    ratios = [
+        _share(summary.stdev, summary.mean)
+        for summary in kind.summaries
+        if summary.stdev is not None
+    ]
     return "coefficient of variation", ratios
 
 
@@ -139,7 +144,14 @@ def _reach(kind: Measured, absolute: bool) -> tuple[str, list[float]]:
         if cell.summary is None or cell.interval is None:
             continue
         middle = value_of(cell.summary, statistic if statistic in MEANS else "median")
-        if middle is not None and (absolute or middle):
+        if middle is not None:
             reach = max(cell.interval.high - middle, middle - cell.interval.low)
-            reaches.append(reach if absolute else reach / abs(middle))
+            reaches.append(reach if absolute else _share(reach, middle))
     return interval_words(statistic), reaches
+
+
+def _share(spread: float, middle: float) -> float:
+    """Return which share of its middle a spread is: infinite around 0, where no bound holds."""
+    if not middle:
+        return math.inf if spread else 0.0
+    return spread / abs(middle)
