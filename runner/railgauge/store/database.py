@@ -17,7 +17,7 @@ from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
-from railgauge.store.database_url import connect, unchanged
+from railgauge.store.database_url import check_in_place, connect, unchanged
 from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost
 from railgauge.store.migrate import migrate
 
@@ -142,6 +142,7 @@ class Database:
             connection.begin(),
         ):
             yield connection
+        check_in_place(self._engine, self.name)
 
     def transact(
         self,
