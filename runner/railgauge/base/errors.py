@@ -102,6 +102,10 @@ class StoreError(EnvironmentFailedError):
     """The database could not be opened, read or written."""
 
 
+class LostDatabaseError(StoreError):
+    """The database isn't there any more, and what was stored in it may not be either."""
+
+
 class InterruptedRunError(RailgaugeError):
     """The user stopped a run; what was measured is stored."""
 

@@ -132,5 +132,10 @@ def thin_command(older_than: float, baselines: bool, dry_run: bool, where: str) 
         if dry_run:
             return
         thin(store, old.runs)
-        smaller, free = give_back(store)
-        click.echo(f"{store.name}: {smaller:,} bytes smaller, {free:,} bytes free")
+        space = give_back(store)
+        click.echo(f"{store.name}: {space.smaller:,} bytes smaller, {space.free:,} bytes free")
+        if space.postponed:
+            click.echo(
+                f"{store.name}: the file stays as large while a run is measured, which could store "
+                "nothing meanwhile: call this again once it is over"
+            )

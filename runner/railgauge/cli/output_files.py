@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -15,10 +17,25 @@ def check_folder(*files: Path | None) -> None:
             raise InputError(f"there is no folder {file.parent} to write {file.name} into: make it")
 
 
-def opened_to_add(file: Path) -> TextIO:
-    """Return the file, open for text at its end; EnvironmentFailedError where that fails."""
+@contextlib.contextmanager
+def opened_to_add(file: Path) -> Iterator[TextIO]:
+    """Give the file, open for text at its end; EnvironmentFailedError where that fails.
+
+    Also where what was written couldn't be, unless something else failed inside.
+    """
     try:
-        return file.open("a", encoding="utf-8")
+        stream = file.open("a", encoding="utf-8")
+    except OSError as error:
+        raise _failed(file, error) from error
+    try:
+        yield stream
+    except BaseException:
+        with contextlib.suppress(OSError):
+            stream.close()
+        raise
+    try:
+        # It may still hold what the disk had no room for.
+        stream.close()
     except OSError as error:
         raise _failed(file, error) from error
 

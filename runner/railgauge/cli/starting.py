@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -58,16 +59,12 @@ def init(kind: str | None, hosts: str | None, addresses: str, ssh: str, out: Pat
         question = "Hosts, as n[1-4]" + (" (none: this machine)" if alone else "")
         hosts = _ask(question, default="" if alone else None, show_default=False)
     files = starting_files(kind, hosts.strip(), addresses, ssh)
-    _write_new({out / name: text.encode() for name, text in files.items()})
-    try:
-        load_plan(out / PLAN)
-    except InputError as error:
-        for name in files:
-            (out / name).unlink()
-        if isinstance(error, FileProblems):
+    with _written({out / name: text.encode() for name, text in files.items()}):
+        try:
+            load_plan(out / PLAN)
+        except FileProblems as error:
             # Nobody can look up a place in a file that is gone.
             raise InputError("; ".join(problem.message for problem in error.problems)) from error
-        raise
     for name in files:
         click.echo(out / name)
     click.echo(
@@ -161,25 +158,36 @@ def _copy_plan(name: str, folder: Path) -> None:
 def _copy_files(sources: Mapping[Path, Path]) -> None:
     # A hosts file that several plans name is there after the first of them.
     files = {target: source.read_bytes() for target, source in sources.items()}
-    _write_new(
-        {
-            target: content
-            for target, content in files.items()
-            if not target.is_file() or target.read_bytes() != content
-        }
-    )
+    new = {
+        target: content
+        for target, content in files.items()
+        if not target.is_file() or target.read_bytes() != content
+    }
+    with _written(new):
+        pass
     for target in files:
         click.echo(target)
 
 
-def _write_new(files: Mapping[Path, bytes]) -> None:
-    """Write files that aren't there yet; InputError, with nothing written, where one is."""
+@contextlib.contextmanager
+def _written(files: Mapping[Path, bytes]) -> Iterator[None]:
+    """Write files that aren't there yet; they and their new folders go again if anything fails.
+
+    InputError, with nothing written, where one is there.
+    """
     if existing := next((file for file in files if file.exists()), None):
         raise InputError(f"{existing} is there already: move it, or choose a folder by --out")
-    try:
+    with contextlib.ExitStack() as undo:
         for file, content in files.items():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("xb") as stream:
-                stream.write(content)
-    except OSError as error:
-        raise EnvironmentFailedError(f"can't write {error.filename}: {error.strerror}") from error
+            try:
+                for folder in reversed(file.parents):
+                    if not folder.exists():
+                        folder.mkdir()
+                        undo.callback(folder.rmdir)
+                with file.open("xb") as stream:
+                    undo.callback(file.unlink)
+                    stream.write(content)
+            except OSError as error:
+                raise EnvironmentFailedError(f"can't write {file}: {error.strerror}") from error
+        yield
+        undo.pop_all()

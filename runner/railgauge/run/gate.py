@@ -93,9 +93,11 @@ def _select(
 
 
 def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
-    """Make the run the baseline unless something is missing of it."""
+    """Make the run the baseline unless something is missing of it, or all was skipped."""
     problems = _problems(finished, "")
     notes = [*unsettled_lines(finished.unsettled), *run_notes(store, finished.run)]
+    if not finished.measured and not problems:
+        problems.append(f"all cases were skipped: {'; '.join(dict.fromkeys(finished.skipped))}")
     if problems:
         problems.insert(0, f"run {finished.run} did not become baseline {name}")
     else:

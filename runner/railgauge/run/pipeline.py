@@ -21,6 +21,7 @@ from railgauge.base.errors import (
     EnvironmentFailedError,
     InputError,
     InterruptedRunError,
+    LostDatabaseError,
     RailgaugeError,
 )
 from railgauge.base.gitstate import git_state
@@ -305,6 +306,8 @@ def watch(job: RecordedRun) -> WatchedRun:
 def _with_resume_hint(job: RecordedRun) -> Iterator[None]:
     try:
         yield
+    except LostDatabaseError:
+        raise
     except (RailgaugeError, KeyboardInterrupt) as error:
         error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
         raise

@@ -17,8 +17,8 @@ from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
-from railgauge.store.database_url import connect, unchanged
-from railgauge.store.explain import BUSY_SECONDS, explained, is_lost
+from railgauge.store.database_url import check_in_place, connect, unchanged
+from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost
 from railgauge.store.migrate import migrate
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
@@ -142,6 +142,7 @@ class Database:
             connection.begin(),
         ):
             yield connection
+        check_in_place(self._engine, self.name)
 
     def transact(
         self,
@@ -150,9 +151,10 @@ class Database:
     ) -> _T:
         """Return what `change` does in a transaction, also if the server goes away meanwhile.
 
-        A server that went away is waited for, as another writer of an SQLite file is. Then the
-        change is made again unless `is_stored` finds it, which a change that may be made twice
-        doesn't need. InputError when another process took a run that was claimed.
+        A server that went away is waited for, as another writer of an SQLite file is. Then, or
+        where the server undid it for another writer (a deadlock), the change is made again unless
+        `is_stored` finds it, which a change that may be made twice doesn't need. InputError when
+        another process took a run that was claimed.
         """
         results: list[_T] = []
         while True:
@@ -162,6 +164,8 @@ class Database:
                     if not (results and is_stored(connection)):
                         results = [change(connection)]
             except StoreError as error:
+                if is_deadlock(error):
+                    continue
                 # Only who has a claim can be sure that nobody else stored the same meanwhile.
                 if not self._claims or not is_lost(error):
                     raise

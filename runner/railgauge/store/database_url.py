@@ -15,7 +15,7 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
-from railgauge.base.errors import InputError, NoDatabaseError, StoreError
+from railgauge.base.errors import InputError, LostDatabaseError, NoDatabaseError, StoreError
 from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 
 # How long a server may take to answer, in seconds.
@@ -24,6 +24,8 @@ _MAGIC = b"SQLite format 3\0"
 _IMMUTABLE = "?mode=ro&immutable=1"
 # Files that are read without a lock, and what they were when they were opened.
 _ARCHIVED: WeakKeyDictionary[Engine, tuple[Path, tuple[int, ...]]] = WeakKeyDictionary()
+# Files that are written to, and which they were when they were opened.
+_WRITTEN: WeakKeyDictionary[Engine, tuple[Path, os.stat_result]] = WeakKeyDictionary()
 
 
 class _File(sqlite3.Connection):
@@ -127,6 +129,8 @@ def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]
         )
         connections.add(connection)
         _configure(connection, read_only, busy_seconds)
+        if not read_only:
+            _WRITTEN.setdefault(engine, (file, file.stat()))
         return connection
 
     def close_files(_: Engine) -> None:
@@ -157,6 +161,26 @@ def unchanged(engine: Engine, database: str) -> Iterator[None]:
                 f"the database {database} was written to by somebody else while it was read here, "
                 "where nothing may be written: call the command again"
             )
+
+
+def check_in_place(engine: Engine, database: str) -> None:
+    """Raise LostDatabaseError where the file that is written to is no longer the one of that name.
+
+    SQLite writes to what was deleted, without an error, as long as it has it open.
+    """
+    if engine not in _WRITTEN:
+        return
+    file, opened = _WRITTEN[engine]
+    try:
+        if os.path.samestat(file.stat(), opened):
+            return
+    except FileNotFoundError:
+        pass
+    raise LostDatabaseError(
+        f"the database {database} was deleted, moved or replaced by somebody else while it was "
+        "written to here: what was stored in it meanwhile went with it; if it was moved, put it "
+        "back, else restore a backup, and call the command again"
+    )
 
 
 def _version(file: Path) -> tuple[int, ...]:

@@ -49,6 +49,7 @@ _POSTGRESQL = {
         "by CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0"
     ),
 }
+_DEADLOCK = "40P01"
 
 
 @contextmanager
@@ -78,18 +79,28 @@ def explained(database: str, busy_seconds: float = BUSY_SECONDS) -> Iterator[Non
 
 def is_lost(error: BaseException | None) -> bool:
     """Return whether a server went away, or isn't ready yet: a driver's error, or ours of it."""
-    while error is not None and not isinstance(error, DBAPIError):
-        error = error.__cause__
-    if error is None or isinstance(error.orig, sqlite3.Error):
+    driver_error = _driver_error(error)
+    if driver_error is None or isinstance(driver_error.orig, sqlite3.Error):
         return False
     # 57P01 to 57P03: it was shut down, has crashed, is starting up. An error without a state is
     # that of a connection that could not be made.
-    state = getattr(error.orig, "sqlstate", None)
+    state = getattr(driver_error.orig, "sqlstate", None)
     return (
-        error.connection_invalidated
+        driver_error.connection_invalidated
         or (state or "").startswith("57P")
-        or (state is None and isinstance(error, OperationalError))
+        or (state is None and isinstance(driver_error, OperationalError))
     )
+
+
+def is_deadlock(error: BaseException) -> bool:
+    """Return whether a server undid a transaction that waited for another, which waited for it."""
+    return getattr(getattr(_driver_error(error), "orig", None), "sqlstate", None) == _DEADLOCK
+
+
+def _driver_error(error: BaseException | None) -> DBAPIError | None:
+    while error is not None and not isinstance(error, DBAPIError):
+        error = error.__cause__
+    return error
 
 
 def _sentence(database: str, error: BaseException, busy_seconds: float) -> str:

@@ -166,9 +166,13 @@ class Store(Database):
 
     def add_peaks(self, run_id: int, peaks: Iterable[Peak]) -> None:
         """Store what hosts could do at most; what the run already knows and is the same stays."""
-        with self.writing() as connection:
+        new = list(peaks)
+
+        def insert(connection: Connection) -> None:
             read.find_run(connection, run_id)
-            insert_peaks(connection, run_id, peaks)
+            insert_peaks(connection, run_id, new)
+
+        self._add(insert)
 
     def skip(self, run_id: int, test: str, case_key: str, reason: str | None) -> None:
         """Store why a case isn't measured, or (None) that it is after all.
@@ -224,19 +228,22 @@ class Store(Database):
         that they belong to. `logs` are of the idle stretches before and after the run. `launches`
         by test and case key hold what is known of both sides' settings. The run began when its
         first replication did. Where none says, and only there, `at` may (seconds since 1970); else
-        it begins now.
+        it begins now. Several runs are stored `together`.
         """
         rows = list(results)
         began = imported_at((outcome.started_at for *_, outcome in rows), at)
         idle = log_write.LogGroup(None, False, [log_rows.prepare(log) for log in logs])
-        with self.writing() as connection:
+
+        def insert(connection: Connection) -> int:
             run_id = write.insert_run(connection, run, cases, metrics, began)
             ids = read.open_run(connection, run_id)
             extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
             write.set_state(connection, run_id, "complete")
             counts.store_counts(connection, run_id)
-        return run_id
+            return run_id
+
+        return self._add(insert)
 
     # Questions; their functions say what they return.
     run = reading(read.stored_run)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     Connection,
@@ -22,6 +22,7 @@ from sqlalchemy import (
     update,
 )
 
+from railgauge.base.errors import InputError
 from railgauge.store.checksums import unsaid
 from railgauge.store.copy_tables import TABLES, owned
 from railgauge.store.log_models import LABEL, LABEL_SET, LOG, PORT_COUNTER_LOG, PORT_LOG
@@ -167,19 +168,42 @@ def _delete_label_sets(connection: Connection) -> None:
         connection.execute(delete(table).where(column.not_in(used)))
 
 
-def give_back(store: Store) -> tuple[int, int]:
-    """Give the space of what was deleted back; return by how much the file shrank, and is free.
+class GivenBack(NamedTuple):
+    """By how many bytes a file shrank, and how many are free; `postponed` while a run is stored."""
 
-    In bytes. An SQLite file is written anew where more than a tenth of it is free, which takes as
-    much room again as what is left; StoreError on a full disk, which loses nothing. Else, and on
-    a server (which reports neither), what is stored next takes the space.
+    smaller: int
+    free: int
+    postponed: bool = False
+
+
+def give_back(store: Store) -> GivenBack:
+    """Give the space of what was deleted back.
+
+    An SQLite file is written anew where more than a tenth of it is free, which takes as much room
+    again as what is left; StoreError on a full disk, which loses nothing. Else, while a run is
+    measured, and on a server (which reports no bytes), what is stored next takes the space.
     """
     pages, free, page = _file_pages(store)
     if pages and free <= pages * _MOST_FREE:
-        return 0, free * page
+        return GivenBack(0, free * page)
+    # Nobody stores anything meanwhile, and a run gives up before a large file is written.
+    if pages and _is_measuring(store):
+        return GivenBack(0, free * page, postponed=True)
     store.vacuum(table.name for table in (LOG, *owned("log"), *_PORTS, *_TRACES))
     left, free, _ = _file_pages(store)
-    return (pages - left) * page, free * page
+    return GivenBack((pages - left) * page, free * page)
+
+
+def _is_measuring(store: Store) -> bool:
+    with store.reading() as connection:
+        runs = list(connection.scalars(select(Run.id).where(Run.state == "unfinished")))
+    for run in runs:
+        try:
+            with store.claim(run):
+                pass
+        except InputError:
+            return True
+    return False
 
 
 def _file_pages(store: Store) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import text
 from tests.support import command_line
 from tests.support.copy_samples import fill
 from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, planned
@@ -101,6 +102,20 @@ def test_what_is_thinned_is_told_before_and_only_said_in_a_dry_run(filled: Path)
     assert last == f"{filled}: {len(before) - filled.stat().st_size:,} bytes smaller, 0 bytes free"
     assert call("db", "check", "--db", filled).output == f"{filled}: 19 replications, whole\n"
     assert "such as 30d or 12h" in call(*thin, "3w").output
+
+
+def test_a_file_that_stays_as_large_while_a_run_is_measured_is_told(filled: Path) -> None:
+    thin = ("db", "thin", "--db", filled, "--older-than", "1d")
+    with Store.open(str(filled)) as store:
+        with store.writing() as connection:
+            connection.execute(text("CREATE TABLE large AS SELECT zeroblob(1000000) AS data"))
+            connection.execute(text("DROP TABLE large"))
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run):
+            *_, size, reason = call(*thin).output.splitlines()
+    assert size.startswith(f"{filled}: 0 bytes smaller, ")
+    assert reason.startswith(f"{filled}: the file stays as large while a run is measured")
+    assert not call(*thin).output.splitlines()[-1].startswith(f"{filled}: 0 bytes smaller")
 
 
 def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: Path) -> None:

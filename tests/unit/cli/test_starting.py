@@ -63,10 +63,18 @@ def test_init_writes_what_check_accepts(
     ],
 )
 def test_init_leaves_nothing_of_what_is_wrong(tmp_path: Path, arguments: str, says: str) -> None:
-    completed = railgauge(tmp_path, "init", *arguments.split())
+    completed = railgauge(tmp_path, "init", *arguments.split(), "--out", "new/folder")
     assert (completed.returncode, list(tmp_path.iterdir())) == (2, [])
     assert says in completed.stderr
     assert "hosts.yaml" not in completed.stderr
+
+
+def test_init_leaves_nothing_of_what_it_cannot_write(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    plan.symlink_to("nowhere")
+    completed = railgauge(tmp_path, "init", "machine", "--hosts", "n1")
+    assert (completed.returncode, list(tmp_path.iterdir())) == (3, [plan])
+    assert "can't write plan.yaml: File exists" in completed.stderr
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

@@ -193,6 +193,18 @@ def test_a_truncated_file_is_told_from_a_whole_one(tmp_path, path):
         assert str(caught.value).startswith(f"{cut}:{end}:1: expected ")
 
 
+@named((*OUTPUTS, *LOGS, *SCREENS))
+def test_a_file_cut_off_in_its_last_number_is_told_from_a_whole_one(tmp_path, path):
+    whole = path.read_text().rstrip()
+    cut = tmp_path / path.name
+    # Some end with a number, others with words behind the last one.
+    for end in range(len(whole) - 3, len(whole) + 1):
+        cut.write_text(whole[:end])
+        if whole[end - 1].isdigit():
+            with pytest.raises(FileProblems):
+                (read_log if path in LOGS else read_output)(cut)
+
+
 def problems(tmp_path: Path, path: Path, old: str, new: str) -> str:
     changed = tmp_path / path.name
     text = path.read_text()

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from tests.support import FIXTURES
 from tests.support.history_samples import Database
 
-from railgauge.base.errors import FileProblems, InputError
+from railgauge.base.errors import FileProblems, InputError, StoreError
 from railgauge.base.units import parse_moment
 from railgauge.cli import cli
 from railgauge.store import Store
@@ -57,6 +57,25 @@ def test_twelve_nights_come_back_as_twelve_nights(tmp_path: Path) -> None:
     before = history_output(nights.path, "--all")
     assert "2026-09-08" in before
     assert history_output(tmp_path / "b.db", "--all") == before.replace(str(nights.path), "b.db")
+
+
+def test_an_import_that_fails_at_its_second_night_leaves_none(tmp_path: Path) -> None:
+    nights = Database(tmp_path / "a.db")
+    nights.nights([1e9] * 2)
+    assert call("export", "csv", "--db", nights.path, "--out", tmp_path / "a.csv")[1] is None
+    day = write(tmp_path / "b.csv", "when,mbps\n1763604000,1\n1763704000,2\n")
+    path = tmp_path / "b.db"
+    Store.open(str(path)).close()
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE TRIGGER full BEFORE INSERT ON run WHEN (SELECT count(*) FROM run) = 1"
+        " BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"
+    )
+    connection.close()
+    for arguments in ([tmp_path / "a.csv"], [day, *CSV, "--started-at", "when"]):
+        _, error = call("import", "csv", *arguments, "--db", path)
+        assert isinstance(error, StoreError)
+        assert starts(path) == []
 
 
 def write(path: Path, text: str) -> Path:

@@ -22,7 +22,7 @@ from tests.support.copy_samples import stored_links
 from tests.support.postgres_lab import make_database
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
 
-from railgauge.base.errors import InputError, StoreError
+from railgauge.base.errors import InputError, LostDatabaseError, StoreError
 from railgauge.store import Store
 from railgauge.store.database_url import connect
 from railgauge.store.migrate import VERSION_TABLE, revisions
@@ -322,6 +322,24 @@ def test_processes_that_make_the_same_database_at_once_all_get_it(without_schema
     assert [maker.wait() for maker in makers] == [0] * 4
     with Store.open(without_schema, create=False) as store:
         assert sorted(run.id for run in store.runs()) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("event", ["deleted", "moved", "replaced"])
+def test_a_database_that_goes_while_it_is_written_to_is_told(path: Path, event: str) -> None:
+    run = begin(path)
+    copy = path.with_suffix(".copy")
+    shutil.copy(path, copy)
+    with Store.open(str(path)) as store:
+        store.add(run, "stream", case().key, measured(1), LAUNCH)
+        match event:
+            case "deleted":
+                path.unlink()
+            case "moved":
+                path.rename(path.with_suffix(".old"))
+            case _:
+                copy.replace(path)
+        with pytest.raises(LostDatabaseError, match="was deleted, moved or replaced"):
+            store.add(run, "stream", case().key, measured(2), LAUNCH)
 
 
 @pytest.fixture

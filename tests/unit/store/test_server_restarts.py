@@ -143,6 +143,28 @@ def test_what_was_committed_when_the_server_went_away_is_not_stored_again(
     assert not lost
 
 
+def test_what_a_server_undid_for_another_writer_is_stored_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = Store.writing
+    deadlocks = [OperationalError("INSERT", {}, psycopg.errors.DeadlockDetected("deadlock"))]
+
+    @contextmanager
+    def writing(store: Store) -> Iterator[Connection]:
+        with original(store) as connection:
+            yield connection
+            if deadlocks:
+                raise StoreError("deadlock detected") from deadlocks.pop()
+
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        monkeypatch.setattr(Store, "writing", writing)
+        store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+        assert store.replication_numbers(run) == {("stream", case().key): {1}}
+        assert [stored_log.replication for stored_log in store.logs(run)] == [1]
+    assert not deadlocks
+
+
 def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:
     where = make_database(own_server, "away")
     with Store.open(where, busy_seconds=0.5) as store:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 from tests.support.copy_samples import contents, fill, run_contents, stored_links
+from tests.support.store_samples import METRICS, RUN, case, planned
 
 from railgauge.base.errors import InputError
 from railgauge.store import Store
@@ -173,12 +174,29 @@ def test_a_file_is_written_anew_only_where_that_gives_much_back(tmp_path: Path) 
             connection.execute(update(TraceRow).values(data=bytes(50_000)))
             connection.execute(update(Run).values(plan_text="x" * 2_000_000))
         thin(store, [run])
-        smaller, free = give_back(store)
-        assert smaller == 0
-        assert 40_000 < free < 200_000
+        space = give_back(store)
+        assert (space.smaller, space.postponed) == (0, False)
+        assert 40_000 < space.free < 200_000
         with store.writing() as connection:
             connection.execute(update(Run).values(plan_text=""))
-        smaller, free_after = give_back(store)
-        assert smaller > 2_000_000
-        assert free_after == 0
+        space = give_back(store)
+        assert space.smaller > 2_000_000
+        assert space.free == 0
     assert path.stat().st_size < 1_000_000
+
+
+def test_a_file_is_not_written_anew_while_a_run_is_measured(tmp_path: Path) -> None:
+    path = str(tmp_path / "railgauge.db")
+    with Store.open(path) as store, Store.open(path) as other:
+        run = stored_links(store)
+        with store.writing() as connection:
+            connection.execute(update(TraceRow).values(data=bytes(3_000_000)))
+        thin(store, [run])
+        measured = other.begin_run(RUN, planned(case()), METRICS)
+        with other.claim(measured):
+            space = give_back(store)
+            assert (space.smaller, space.postponed) == (0, True)
+            assert space.free > 2_000_000
+        space = give_back(store)
+        assert space.smaller > 2_000_000
+        assert (space.free, space.postponed) == (0, False)

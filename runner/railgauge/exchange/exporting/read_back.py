@@ -37,7 +37,7 @@ def import_exported(
     at: float | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> list[ImportResult]:
-    """Store each run of the file as an imported one, each of them whole.
+    """Store each run of the file as an imported one, all of them or nothing.
 
     Each began when its first replication did; `at` (seconds since 1970) where the file doesn't say.
     Which direction of a metric is better and what kind it is, the catalogue says; of one it doesn't
@@ -50,7 +50,9 @@ def import_exported(
         raise InputError(f"{path} can't be read twice, as it has to be: write it to a file first")
     for run in _runs(path):
         imported_at(run.moments(), at)
-    return [_store(store, run, path, catalogue, at, labels or {}) for run in _runs(path)]
+    # Who calls it again after a failure has no run twice.
+    with store.together():
+        return [_store(store, run, path, catalogue, at, labels or {}) for run in _runs(path)]
 
 
 @dataclass(slots=True)

@@ -21,7 +21,10 @@ class Lines:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines = [line.rstrip() for line in _read(path).split("\n")]
+        text = _read(path)
+        # Of a number that was cut off in the middle, the rest would pass for it.
+        self._may_be_cut = text[-1:].isdigit()
+        self.lines = [line.rstrip() for line in text.split("\n")]
         while self.lines and not self.lines[-1]:
             self.lines.pop()
         self.at = 0
@@ -91,10 +94,15 @@ class Lines:
         return Decimal(text)
 
     def end(self) -> None:
-        """Check that nothing follows."""
+        """Check that nothing follows, and nothing was to follow."""
         self.skip_blank()
         if self.peek() is not None:
             raise self.unexpected("the end of the file (each output needs a file of its own)")
+        if self._may_be_cut:
+            raise self.problem(
+                "its last line doesn't end, so its number may have been cut off: copy the file "
+                "again, or put a line break there if it is whole"
+            )
 
     def problem(self, message: str) -> FileProblems:
         """Return the problem of the line just passed."""

@@ -147,7 +147,7 @@ def import_csv(
     labels: Mapping[str, str] | None = None,
     hosts: ImportedHosts = NO_HOSTS,
 ) -> list[ImportResult]:
-    """Store the file's rows as imported runs, each of them whole.
+    """Store the file's rows as imported runs, all of them or nothing.
 
     They are one run, unless the file says when each was measured: then a new one begins wherever
     nothing was measured for more than `mapping.apart` seconds, as between nights.
@@ -160,7 +160,9 @@ def import_csv(
     that is, with every mistake in it.
     """
     runs = _read_runs(path, mapping, catalogue, hosts)
-    return [_store(store, results, at, labels or {}, hosts) for results in runs]
+    # Who calls it again after a failure has no run twice.
+    with store.together():
+        return [_store(store, results, at, labels or {}, hosts) for results in runs]
 
 
 def _store(

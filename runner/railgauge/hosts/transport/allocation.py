@@ -75,7 +75,9 @@ class AllocationProcess:
         """See `Process.read_line`."""
         line = self._starter.read_line(timeout)
         if line is None and not self._killed:
-            self.wait(_LAST_WORDS)  # raises if it was lost
+            # A starter that lingers behind the end of the output is waited for by who asks for it.
+            with contextlib.suppress(TimeoutError):
+                self.wait(_LAST_WORDS)  # raises if it was lost
         return line
 
     def send_line(self, text: str) -> None:
@@ -201,7 +203,8 @@ def broadcast(transports: Collection[Transport], content: bytes, path: str) -> b
     """Have the scheduler put a file on all these hosts, from node to node; return whether it did.
 
     It does where they are all the nodes of our job. `path` is absolute, its folder is there.
-    Raises EnvironmentFailedError where the scheduler fails; the file may be on some nodes, then.
+    Raises EnvironmentFailedError where the scheduler fails, or there is no room here for the file;
+    it may be on some nodes, then.
     """
     nodes = [node for node in transports if isinstance(node, AllocationTransport)]
     schedulers = {transport.scheduler.name: transport.scheduler for transport in nodes}
@@ -213,7 +216,13 @@ def broadcast(transports: Collection[Transport], content: bytes, path: str) -> b
         return False
     if {node.name for node in scheduler.nodes(job)} != {transport.node for transport in nodes}:
         return False
-    with tempfile.NamedTemporaryFile(prefix="railgauge-") as file:
-        file.write(content)
-        file.flush()
+    with contextlib.ExitStack() as cleanup:
+        try:
+            file = cleanup.enter_context(tempfile.NamedTemporaryFile(prefix="railgauge-"))
+            file.write(content)
+            file.flush()
+        except OSError as error:
+            raise EnvironmentFailedError(
+                f"can't write to the folder of temporary files: {error.strerror}"
+            ) from error
         return scheduler.broadcast(job, Path(file.name), path)
