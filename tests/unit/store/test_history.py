@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import event
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     MOMENT,
     RUN,
     case,
+    execute,
     failed,
     measured,
     planned,
@@ -82,14 +83,9 @@ def test_history_knows_only_the_test_plan_and_runs_asked_for(store: Store) -> No
 
 def test_history_is_in_the_order_of_time_whatever_the_ids_are(store: Store, where: str) -> None:
     runs = [night(store, measured(1, float(number))) for number in range(3)]
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
-        for run, day in zip(runs, ("2026-11-20", "2026-11-22", "2026-11-21"), strict=True):
-            connection.execute(
-                text("UPDATE run SET started_at = :day WHERE id = :run"),
-                {"run": run, "day": f"{day}T00:00:00.000000Z"},
-            )
-    engine.dispose()
+    update = "UPDATE run SET started_at = :day WHERE id = :run"
+    for run, day in zip(runs, ("2026-11-20", "2026-11-22", "2026-11-21"), strict=True):
+        execute(where, update, run=run, day=f"{day}T00:00:00.000000Z")
     assert [series.run for series in store.history(case().key, "throughput")] == [1, 3, 2]
     assert [run.id for run in store.runs()] == [1, 3, 2]
 
