@@ -121,14 +121,7 @@ def path_with_xhpl(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def run(box: Box, folder: Path, path: str, text: str) -> subprocess.CompletedProcess[str]:
     (folder / "plan.yaml").write_text(text)
-    return command_line.run(
-        [*command_line.COMMAND, "run", "plan.yaml"],
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return command_line.railgauge("run", "plan.yaml", cwd=folder, env={**os.environ, "PATH": path})
 
 
 def test_hpl_runs_on_the_ranks_of_two_hosts_and_its_line_is_read(

@@ -175,9 +175,7 @@ def write_plan(box: Box, folder: Path, engines: dict[str, str], *tests: dict[str
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
-    )
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 def running_in(box: Box) -> list[str]:

@@ -46,13 +46,7 @@ def test_files_and_arguments_arrive_over_ssh_as_they_are(tmp_path: Path, lab: La
         ],
     }
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
-    completed = command_line.run(
-        [*command_line.COMMAND, "run", "plan.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    completed = command_line.railgauge("run", "plan.yaml", cwd=tmp_path)
     assert completed.returncode == 0, completed.stdout + completed.stderr
     with sqlite3.connect(tmp_path / "railgauge.db") as connection:
         metrics = dict(connection.execute("SELECT metric, value FROM measurement").fetchall())

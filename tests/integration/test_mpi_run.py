@@ -77,9 +77,7 @@ test.__test__ = False  # type: ignore[attr-defined] # Not one of pytest's.
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
-    )
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 MATRIX = {"mode": "matrix", "size": "16KiB", "pair_time": "20ms", "yield": True}

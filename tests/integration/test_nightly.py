@@ -323,12 +323,7 @@ def test_the_webhook_gets_the_summary_as_a_message(
 
 
 def railgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return command_line.railgauge(*map(str, arguments), timeout=PATIENCE)
 
 
 def test_the_shipped_plan_is_valid_with_its_example_of_hosts() -> None:

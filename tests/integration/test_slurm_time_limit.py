@@ -37,13 +37,8 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
     (tmp_path / "plan.yaml").write_text(PLAN)
     (tmp_path / "nap.yaml").write_text(NAP)
     end = {"SLURM_JOB_ID": "7", "SLURM_JOB_END_TIME": str(round(time.time()) + 60)}
-    result = command_line.run(
-        [*command_line.COMMAND, "run", "plan.yaml", "--margin", "30s"],
-        cwd=tmp_path,
-        env={**os.environ, **end},
-        capture_output=True,
-        text=True,
-        timeout=300,
+    result = command_line.railgauge(
+        "run", "plan.yaml", "--margin", "30s", cwd=tmp_path, env={**os.environ, **end}
     )
     assert result.returncode == 1, result.stderr
     assert "2 measured, 2 missing" in result.stdout
@@ -58,13 +53,7 @@ def test_what_is_still_under_way_when_time_is_over_is_missing_and_not_failed(
 def test_no_job_follows_one_that_the_plans_budget_ended(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN.replace("engines:", "budget: 20s\nengines:"))
     (tmp_path / "nap.yaml").write_text(NAP)
-    result = command_line.run(
-        [*command_line.COMMAND, "submit", "--inside", "plan.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    result = command_line.railgauge("submit", "--inside", "plan.yaml", cwd=tmp_path)
     assert result.returncode == 1, result.stderr
     assert "stopped for the time limit: 2 missing" in result.stdout
     assert list(tmp_path.glob("*.slurm.sh")) == []
