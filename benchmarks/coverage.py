@@ -68,8 +68,9 @@ SHAPES = {
 }
 
 
-def heaps(upper: float, apart: float = 5.0) -> Shape:
-    """Return two normal heaps, `upper` of all values in the upper one, so many deviations apart."""
+def heaps(upper: float) -> Shape:
+    """Return two normal heaps, `upper` of all values in the upper one, 5 deviations apart."""
+    apart = 5.0
     stdev = (1 + upper * (1 - upper) * apart**2) ** 0.5
     median = optimize.brentq(
         lambda x: (1 - upper) * stats.norm.cdf(x) + upper * stats.norm.cdf(x - apart) - 0.5,

@@ -21,7 +21,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.machine import engines, need
+from benchmarks.machine import engines, need, output_of
 from railgauge.plan.catalogue import load_catalogue
 
 KERNELS = {"avx512": "peakflops_avx512_fma", "avx2": "peakflops_avx_fma", "sse2": "peakflops_sse"}
@@ -52,17 +52,6 @@ def rail_cpu(program: Path, *options: str) -> tuple[str, Metrics] | None:
     completed.check_returncode()
     vector = next(e["client"]["vector"] for e in events if e["event"] == "settings")
     return vector, next(e["metrics"] for e in events if e["event"] == "replication")
-
-
-def output_of(command: list[str], **env: str) -> str:
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-        env={**os.environ, **env},
-    ).stdout
 
 
 def likwid(kernel: str, threads: int, iterations: int) -> float:

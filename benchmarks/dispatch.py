@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -34,10 +34,10 @@ from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport import open_transport
 from railgauge.plan.cases import Case, expand
-from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.schedule import Dispatch, Extent
-from railgauge.run.execution import Execution, Namer, Setting
+from railgauge.run.execution import Execution, Setting
+from railgauge.run.progress import Observers
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -67,32 +67,15 @@ tests:
 """
 
 
-class Silent:
-    """Watches a run and says nothing; fails with what failed."""
-
-    def say(self, text: str) -> None: ...
-
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None: ...
-
-    def dispatched(self, dispatch: Dispatch) -> None: ...
+class Strict(Observers):
+    """Says nothing of a run, and fails with what failed."""
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         if outcome.status == "failed":
             sys.exit(f"{dispatch.test}: {outcome.error_message}")
 
-    def remaining(self, total: int, still_open: int) -> None: ...
-
     def lost(self, host: str, reason: str) -> None:
         sys.exit(reason)
-
-    def end(self) -> None: ...
 
 
 class Bench:
@@ -132,7 +115,7 @@ class Bench:
         setting = Setting(
             self.loaded.catalogue, str, self.sites, 1, partial(launch_terms, self.loaded.plan)
         )
-        execution = Execution(self.store, self.run, Silent(), setting)
+        execution = Execution(self.store, self.run, Strict([]), setting)
         began = time.perf_counter()
         totals = execution.run([(Dispatch(test, case, (number,)),)], Extent(1, 1))
         seconds = time.perf_counter() - began

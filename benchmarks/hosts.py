@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +29,6 @@ from tests.support import sshlab
 
 from benchmarks.far_hosts import FarHost, Network
 from benchmarks.machine import need
-from benchmarks.scale import Silent
 from railgauge.hosts.transport import open_transport
 from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.model import Host
@@ -36,6 +36,7 @@ from railgauge.run.certified_hosts import require_certificates
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import Request
 from railgauge.run.pipeline import arrange, equip, expand, inspect, read, watch
+from railgauge.run.progress import Observers
 from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
@@ -114,7 +115,8 @@ def make_ready(
     clock = Clock()
     request = Request(str(folder / "results.db"), plan=plan)
     with request, contextlib.ExitStack() as cleanup:
-        arranged = clock.time("read", lambda: arrange(expand(read(request, Silent(), cleanup))))
+        job = partial(read, request, Observers([]), cleanup)
+        arranged = clock.time("read", lambda: arrange(expand(job())))
         reached = clock.time("reach", lambda: reach(arranged, open_host))
         equipped = clock.time("equip", lambda: equip(reached))
         held_run = clock.time("hold", lambda: hold(equipped))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError
@@ -12,6 +15,8 @@ from railgauge.hosts.transport.local import LocalTransport
 
 # The exit status of a benchmark that can't be run here; automake's tests have the same.
 LACKING = 77
+# Seconds, at most, of one program.
+_PATIENCE = 300
 
 
 def need(condition: object, requirement: str) -> None:
@@ -19,6 +24,24 @@ def need(condition: object, requirement: str) -> None:
     if not condition:
         print(f"needs {requirement}", file=sys.stderr)
         sys.exit(LACKING)
+
+
+def output_of(argv: Sequence[str], **env: str) -> str:
+    """Return what a program prints; end with its complaint where it fails."""
+    result = subprocess.run(
+        argv,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if result.returncode:
+        sys.exit(
+            f"{' '.join(argv)}\nended with status {result.returncode}:\n{result.stderr[-1500:]}"
+        )
+    return result.stdout
 
 
 def engines(mpi: str = "") -> Path:

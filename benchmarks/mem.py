@@ -28,14 +28,13 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.machine import engines, need
+from benchmarks.machine import engines, need, output_of
 
 HERE = Path(__file__).resolve().parent
 ARRAYS = {"read": 1, "copy": 2, "triad": 3, "latency": 1}
 IN_CACHE = 1_200_000
 BLOCKS = (192, 250, 256, 257, 384)  # MiB of each array: a spacing that collides is slower
 LATENCY_BYTES = 64 << 20
-PATIENCE = 300
 
 
 @dataclass
@@ -101,29 +100,12 @@ def rows(size: int) -> list[Row]:
     return table
 
 
-def run(argv: list[str], **env: str) -> str:
-    result = subprocess.run(
-        argv,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={**os.environ, **env},
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    if result.returncode:
-        sys.exit(
-            f"{' '.join(argv)}\nended with status {result.returncode}:\n{result.stderr[-1500:]}"
-        )
-    return result.stdout
-
-
 def rail_mem(row: Row, program: Path, seconds: float) -> float:
     step = 64 * row.threads * ARRAYS[row.mode]
     block = row.size // step * step // row.threads // ARRAYS[row.mode]
     options = [f"--mode={row.mode}", f"--block={block}", f"--threads={row.threads}"]
     options += [f"--duration={seconds}s", "--replications=1", "--json", *row.options]
-    text = run([str(program), "client", *options])
+    text = output_of([str(program), "client", *options])
     (metrics,) = (
         event["metrics"]
         for event in map(json.loads, text.splitlines())
@@ -135,13 +117,15 @@ def rail_mem(row: Row, program: Path, seconds: float) -> float:
 def run_other(row: Row, folder: Path, seconds: float) -> float:
     if row.other == "permread":
         stride = row.options[0].partition("=")[2]
-        return float(run([str(folder / "mem_permread"), str(row.size), stride, str(seconds)]))
+        command = [str(folder / "mem_permread"), str(row.size), stride, str(seconds)]
+        return float(output_of(command))
     if row.other == "stream":
         environment = {"OMP_NUM_THREADS": str(row.threads), "OMP_PROC_BIND": "true"}
-        return float(run([str(folder / "mem_stream"), row.mode, str(row.size), "4"], **environment))
+        command = [str(folder / "mem_stream"), row.mode, str(row.size), "4"]
+        return float(output_of(command, **environment))
     # Its own least duration is a second, of which it finds out first how often to repeat.
     group = f"N:{row.size // 1000}kB:{row.threads}"
-    text = run(["likwid-bench", "-t", row.other, "-w", group, "-s", "1"])
+    text = output_of(["likwid-bench", "-t", row.other, "-w", group, "-s", "1"])
     match = re.search(r"MByte/s:\s+([0-9.]+)", text)
     if match is None:
         sys.exit(f"likwid-bench -t {row.other} printed no MByte/s:\n{text[-1500:]}")

@@ -21,17 +21,14 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.machine import engines, need
+from benchmarks.machine import engines, need, output_of
 
 MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
-SECONDS = 60
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 DURATION = 700  # ms
 SHARED = "self,vader"
@@ -82,21 +79,8 @@ def rows(osu: str) -> list[Row]:
     return table
 
 
-def run(argv: list[str]) -> str:
-    result = subprocess.run(
-        argv,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        env={**os.environ, **ROOT},
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    if result.returncode:
-        sys.exit(
-            f"{' '.join(argv)}\nended with status {result.returncode}:\n{result.stderr[-1500:]}"
-        )
-    return result.stdout
+def on_two_ranks(*words: str) -> str:
+    return output_of([f"{MPI}/mpirun", "-n", "2", *words], **ROOT)
 
 
 def rail_mpi(row: Row, program: Path, duration: int) -> float:
@@ -111,7 +95,7 @@ def rail_mpi(row: Row, program: Path, duration: int) -> float:
         "--json",
         *(["--blocking=false", f"--buffers={row.buffers}"] if row.buffers else []),
     ]
-    text = run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "none", str(program), *options])
+    text = on_two_ranks("--bind-to", "none", str(program), *options)
     events = [json.loads(line) for line in text.splitlines()]
     (metrics,) = (
         event["metrics"]
@@ -130,13 +114,13 @@ def run_other(row: Row, folder: Path, duration: int, osu: str) -> float:
     if row.buffers:
         bound = ["--bind-to", "core", "--mca", "pml", "ob1", "--mca", "btl", row.btl]
         sizes = ["-m", f"{size}:{size}", "-i", repeats, "-x", "2"]
-        text = run([f"{MPI}/mpirun", "-n", "2", *bound, osu, *sizes])
+        text = on_two_ranks(*bound, osu, *sizes)
         return float(text.split()[-1]) * 8e6
     options = ["-l", size, "-u", size, "-p", "0", "-n", repeats, "-o", str(out)]
     if row.stream:
         options.insert(0, "-s")
     mca = ["--mca", "pml", "ob1", "--mca", "btl", row.btl]
-    run([f"{MPI}/mpirun", "-n", "2", "--bind-to", "core", *mca, "NPopenmpi", *options])
+    on_two_ranks("--bind-to", "core", *mca, "NPopenmpi", *options)
     _, megabits, seconds = out.read_text().split()[:3]
     return float(megabits) * 2**20 if row.unit == "Gbit/s" else float(seconds)
 

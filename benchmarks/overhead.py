@@ -25,6 +25,7 @@ from railgauge.plan.schedule import Dispatch
 from railgauge.run.execution import Namer
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute, read
+from railgauge.run.progress import Observers
 
 ENGINE = """\
 railgauge_engine: 1
@@ -53,13 +54,11 @@ tests:
 """
 
 
-class Stopwatch:
+class Stopwatch(Observers):
     """Times the measuring part of a run."""
 
     seconds = 0.0
     _began = 0.0
-
-    def say(self, text: str) -> None: ...
 
     def begin(
         self,
@@ -71,14 +70,8 @@ class Stopwatch:
     ) -> None:
         self._began = time.perf_counter()
 
-    def dispatched(self, dispatch: Dispatch) -> None: ...
-
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         assert outcome.status != "failed", outcome
-
-    def remaining(self, total: int, still_open: int) -> None: ...
-
-    def lost(self, host: str, reason: str) -> None: ...
 
     def end(self) -> None:
         self.seconds = time.perf_counter() - self._began
@@ -90,7 +83,7 @@ def railgauge(folder: Path, runs: int) -> float:
     (folder / "echo.yaml").write_text(ENGINE)
     plan = folder / "plan.yaml"
     plan.write_text(PLAN.format(xs=", ".join(map(str, xs)), ys=", ".join(map(str, ys))))
-    watch = Stopwatch()
+    watch = Stopwatch([])
     request = Request(str(folder / "railgauge.db"), plan=plan)
     with request, contextlib.ExitStack() as cleanup:
         finished = execute(read(request, watch, cleanup))

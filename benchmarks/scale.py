@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -26,12 +25,11 @@ from tests.support.simulated import SimulatedTransport
 
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest, expand
-from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
-from railgauge.run.execution import Execution, Namer, Setting
+from railgauge.plan.schedule import Round, Schedule, extent
+from railgauge.run.execution import Execution, Setting
+from railgauge.run.progress import Observers
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -51,31 +49,6 @@ tests:
     set: {{mode: latency, duration: 1s}}
     replications: 1
 """
-
-
-class Silent:
-    """Watches a run and says nothing."""
-
-    def say(self, text: str) -> None: ...
-
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None: ...
-
-    def dispatched(self, dispatch: Dispatch) -> None: ...
-
-    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None: ...
-
-    def remaining(self, total: int, still_open: int) -> None: ...
-
-    def lost(self, host: str, reason: str) -> None: ...
-
-    def end(self) -> None: ...
 
 
 def read_plan(folder: Path, hosts: int) -> LoadedPlan:
@@ -168,7 +141,7 @@ def measure(hosts: int, deaths: int) -> None:
         }
         terms = partial(launch_terms, loaded.plan)
         setting = Setting(loaded.catalogue, str, sites, loaded.plan.concurrency, terms)
-        execution = Execution(store, run, Silent(), setting)
+        execution = Execution(store, run, Observers([]), setting)
         began, busy = time.perf_counter(), time.process_time()
         totals = execution.run(
             rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 MODES = ["read", "write", "random_read", "random_write"]
-SECTOR = 512
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.processes import end_process
 from tests.support.wire import PATIENCE
 
 Event = dict[str, Any]
@@ -57,12 +58,7 @@ class Hold:
         return self.process.wait(PATIENCE)
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(PATIENCE)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream:
-                stream.close()
+        end_process(self.process)
 
 
 @pytest.fixture(scope="module")

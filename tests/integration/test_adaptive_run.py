@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support import command_line
 from tests.support.boxes import Box, new_name
+from tests.support.results import select
 
 from railgauge.stats.stopping_rule import StopRule, narrow_enough
 
@@ -97,21 +97,13 @@ def railgauge(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def query(folder: Path, sql: str) -> list[Any]:
-    database = sqlite3.connect(folder / "railgauge.db", timeout=30)
-    try:
-        return database.execute(sql).fetchall()
-    finally:
-        database.close()
-
-
 def ends(folder: Path) -> dict[int, str | None]:
     """Return why each case ended, by its noise."""
     sql = (
         "SELECT json_extract(parameters, '$.noise'), ended FROM run_case "
         "JOIN bench_case ON bench_case.id = case_id"
     )
-    return dict(query(folder, sql))
+    return dict(select(folder, sql))
 
 
 def values(folder: Path) -> dict[int, list[float]]:
@@ -122,7 +114,7 @@ def values(folder: Path) -> dict[int, list[float]]:
         "JOIN bench_case ON bench_case.id = case_id ORDER BY 1, 2"
     )
     by_noise: dict[int, list[float]] = {}
-    for noise, number, value in query(folder, sql):
+    for noise, number, value in select(folder, sql):
         by_noise.setdefault(noise, []).append(value)
         assert number == len(by_noise[noise])
     return by_noise
@@ -157,9 +149,9 @@ def test_a_case_that_settles_stops_early_and_one_that_does_not_is_told(tmp_path:
     assert "NOT SETTLED: 1 case never got within 1%:" in out
     assert "settle: here · noise 60: 12 replications, the most it may take" in out
     assert "3 cases with a rule" in err
-    rules = query(tmp_path, "SELECT DISTINCT least, replications, rule FROM run_case")
+    rules = select(tmp_path, "SELECT DISTINCT least, replications, rule FROM run_case")
     assert rules == [(8, 12, "ci95(median) <= 1% of speed")]
-    assert query(tmp_path, "SELECT state FROM run") == [("complete",)]
+    assert select(tmp_path, "SELECT state FROM run") == [("complete",)]
 
     code, out, err = railgauge(tmp_path, "resume", "1")
     assert code == 0, err
@@ -181,7 +173,7 @@ def test_each_block_is_in_the_order_that_the_stored_seed_gives(tmp_path: Path) -
             "JOIN run_case ON run_case.id = run_case_id "
             "JOIN bench_case ON bench_case.id = case_id ORDER BY launch_id"
         )
-        orders.append(query(folder, sql))
+        orders.append(select(folder, sql))
     assert orders[0] == orders[1]
     numbers = [number for number, _ in orders[0]]
     assert numbers == sorted(numbers)
@@ -206,7 +198,7 @@ def test_a_killed_run_goes_on_and_stops_where_it_would_have(tmp_path: Path, stor
         controller.communicate()
     (tmp_path / "hold").unlink()
     assert _count(tmp_path) == stored
-    assert query(tmp_path, "SELECT state FROM run") == [("unfinished",)]
+    assert select(tmp_path, "SELECT state FROM run") == [("unfinished",)]
     code, out, err = railgauge(tmp_path, "resume", "1")
     assert code == 0, err
     assert "NOT SETTLED: 1 case never got within 1%:" in out
@@ -215,7 +207,7 @@ def test_a_killed_run_goes_on_and_stops_where_it_would_have(tmp_path: Path, stor
 
 def _count(folder: Path) -> int:
     try:
-        ((count,),) = query(folder, "SELECT count(*) FROM replication")
+        ((count,),) = select(folder, "SELECT count(*) FROM replication")
     except sqlite3.OperationalError:
         return 0
     return int(count)
@@ -237,7 +229,7 @@ def test_a_runs_budget_ends_it_in_order(tmp_path: Path) -> None:
     assert code == 0, err
     assert ends(tmp_path) == {60: "budget"}
     assert 2 <= len(values(tmp_path)[60]) < 5000
-    assert query(tmp_path, "SELECT state FROM run") == [("complete",)]
+    assert select(tmp_path, "SELECT state FROM run") == [("complete",)]
     assert "NOT SETTLED: 1 case never got within 0.1%" in out
 
 
@@ -249,7 +241,7 @@ def test_a_budget_leaves_what_has_a_fixed_number_to_a_resume(tmp_path: Path) -> 
         assert code == 1, err
         assert "stopped for the time limit" in out
         assert before < _count(tmp_path) < 5000
-        assert query(tmp_path, "SELECT state FROM run") == [("interrupted",)]
+        assert select(tmp_path, "SELECT state FROM run") == [("interrupted",)]
 
 
 def test_the_first_and_the_last_replication_are_the_span_apart(tmp_path: Path) -> None:
@@ -259,7 +251,7 @@ def test_the_first_and_the_last_replication_are_the_span_apart(tmp_path: Path) -
     assert ends(tmp_path) == {0: "narrow"}
     moments = [
         datetime.fromisoformat(started_at)
-        for (started_at,) in query(tmp_path, "SELECT started_at FROM replication ORDER BY number")
+        for (started_at,) in select(tmp_path, "SELECT started_at FROM replication ORDER BY number")
     ]
     assert len(moments) == 8
     for number, moment in enumerate(moments):
@@ -294,7 +286,7 @@ def test_a_launch_of_all_pairs_goes_on_while_any_of_them_is_open(
     finally:
         box.down()
     assert code == 0, err
-    rows = query(
+    rows = select(
         tmp_path,
         "SELECT ended, count(*), (SELECT group_concat(value) FROM value JOIN metric "
         "ON metric.id = metric_id WHERE value.run_case_id = run_case.id AND name = 'throughput' "
@@ -311,7 +303,7 @@ def test_a_launch_of_all_pairs_goes_on_while_any_of_them_is_open(
         "narrow" if narrow or narrow_enough(sample, rule) else "most"
         for narrow, sample in zip(early, series, strict=True)
     ]
-    assert query(tmp_path, "SELECT state FROM run") == [("complete",)]
+    assert select(tmp_path, "SELECT state FROM run") == [("complete",)]
     unsettled = sum(ended == "most" for ended, _, _ in rows)
     assert ("NOT SETTLED" in out) == (unsettled > 0)
 

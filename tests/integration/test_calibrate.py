@@ -20,12 +20,7 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 
 
 def calibrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, "calibrate", "--db", "c.db", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
+    return command_line.railgauge("calibrate", "--db", "c.db", *arguments, cwd=folder, timeout=None)
 
 
 def test_what_is_counted_is_exact_on_any_machine(tmp_path: Path) -> None:

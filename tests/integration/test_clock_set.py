@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.results import select
 
 HOUR = 3600
 STEP_AT = 3
@@ -78,11 +78,7 @@ def measure(
 
 
 def stored(folder: Path) -> int:
-    database = sqlite3.connect(folder / "railgauge.db")
-    try:
-        ((count,),) = database.execute("SELECT count(*) FROM value").fetchall()
-    finally:
-        database.close()
+    ((count,),) = select(folder, "SELECT count(*) FROM value")
     return int(count)
 
 

@@ -58,8 +58,7 @@ def _mounted(place: Path, *options: str) -> Iterator[Path]:
 
 def _run(tmp_path: Path, folder: Path, sizes: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "plan.yaml").write_text(PLAN.format(folder=folder, sizes=sizes))
-    command = [*command_line.COMMAND, "run", "plan.yaml", "--db", "measured.db"]
-    return command_line.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    return command_line.railgauge("run", "plan.yaml", "--db", "measured.db", cwd=tmp_path)
 
 
 def _rows(tmp_path: Path, query: str) -> list[tuple[object, ...]]:
@@ -94,10 +93,10 @@ def test_a_database_that_has_no_room_to_shrink_is_whole_and_shrinks_later(small:
     with filler.open("wb") as file, contextlib.suppress(OSError):
         while True:
             file.write(bytes(MIB))
-    thin = [*command_line.COMMAND, "db", "thin", "--older-than", "0s", "--db", str(path)]
+    thin = ("db", "thin", "--older-than", "0s", "--db", str(path))
     os.truncate(filler, filler.stat().st_size - 3 * MIB)
     before = path.stat().st_size
-    completed = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    completed = command_line.railgauge(*thin)
     assert completed.returncode == 3, completed.stdout + completed.stderr
     assert "its disk is full" in completed.stderr
     with Store.open(str(path)) as store:
@@ -105,7 +104,7 @@ def test_a_database_that_has_no_room_to_shrink_is_whole_and_shrinks_later(small:
         assert store.traces([run]) == []
     assert path.stat().st_size == before
     filler.unlink()
-    completed = command_line.run(thin, capture_output=True, text=True, timeout=240)
+    completed = command_line.railgauge(*thin)
     assert completed.returncode == 0, completed.stdout + completed.stderr
     assert path.stat().st_size < before - MIB
 

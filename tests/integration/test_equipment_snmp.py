@@ -97,12 +97,7 @@ def test_a_runs_report_places_a_loss_in_the_switch_between_its_ports(
     database = tmp_path / "r.db"
     lab.narrow("100mbit")
     try:
-        completed = command_line.run(
-            [*command_line.COMMAND, "run", "--db", database, tmp_path / "p.yaml"],
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        completed = command_line.railgauge("run", "--db", database, tmp_path / "p.yaml")
     finally:
         lab.widen()
     assert completed.returncode == 0, completed.stderr

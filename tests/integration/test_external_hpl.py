@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support import command_line
 from tests.support.boxes import Box, new_name, traces
+from tests.support.results import select
 
 # What HPL 2.3 does except computing: it reads HPL.dat by its lines, wants P x Q ranks, and rank 0
 # prints the rate of 2/3 N^3 + 3/2 N^2 operations, here in a quarter of a second. It ends where all
@@ -121,19 +121,7 @@ def path_with_xhpl(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def run(box: Box, folder: Path, path: str, text: str) -> subprocess.CompletedProcess[str]:
     (folder / "plan.yaml").write_text(text)
-    return command_line.run(
-        [*command_line.COMMAND, "run", "plan.yaml"],
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def select(folder: Path, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(folder / "railgauge.db") as database:
-        return database.execute(query).fetchall()
+    return command_line.railgauge("run", "plan.yaml", cwd=folder, env={**os.environ, "PATH": path})
 
 
 def test_hpl_runs_on_the_ranks_of_two_hosts_and_its_line_is_read(

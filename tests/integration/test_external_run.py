@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from tests.support import command_line
 from tests.support.boxes import Box, new_name
+from tests.support.results import select
 
 TESTBED = """\
 hosts: [n1, n2]
@@ -175,14 +175,7 @@ def write_plan(box: Box, folder: Path, engines: dict[str, str], *tests: dict[str
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
-    )
-
-
-def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(folder / "railgauge.db") as database:
-        return database.execute(query).fetchall()
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 def running_in(box: Box) -> list[str]:

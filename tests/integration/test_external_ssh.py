@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 from tests.support import command_line
+from tests.support.results import select
 from tests.support.sshlab import Lab
 
 # Whatever a shell, a terminal or an encoding could take for its own.
@@ -46,16 +46,9 @@ def test_files_and_arguments_arrive_over_ssh_as_they_are(tmp_path: Path, lab: La
         ],
     }
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
-    completed = command_line.run(
-        [*command_line.COMMAND, "run", "plan.yaml"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
+    completed = command_line.railgauge("run", "plan.yaml", cwd=tmp_path)
     assert completed.returncode == 0, completed.stdout + completed.stderr
-    with sqlite3.connect(tmp_path / "railgauge.db") as connection:
-        metrics = dict(connection.execute("SELECT metric, value FROM measurement").fetchall())
+    metrics = dict(select(tmp_path, "SELECT metric, value FROM measurement"))
     expected = {
         "short": len(AWKWARD.replace("{{", "{").replace("}}", "}").encode()),
         "long": len(long),

@@ -83,12 +83,8 @@ class Lanes:
 
     def run(self, *arguments: str, code: int = 0, **environment: str) -> str:
         """Run railgauge; return what it prints."""
-        completed = command_line.run(
-            [*command_line.COMMAND, *arguments, "--db", str(self.folder / "railgauge.db")],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env={**os.environ, **environment},
+        completed = command_line.railgauge(
+            *arguments, "--db", str(self.folder / "railgauge.db"), env={**os.environ, **environment}
         )
         assert completed.returncode == code, completed.stdout + completed.stderr
         return completed.stdout if code < 2 else completed.stderr

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from pathlib import Path
 
 from tests.support import ROOT, command_line
+from tests.support.results import select
 
 
 def test_the_documented_plan_reads_what_is_in_the_folder(tmp_path: Path) -> None:
@@ -25,12 +25,9 @@ def test_the_documented_plan_reads_what_is_in_the_folder(tmp_path: Path) -> None
         local_plan = local_plan.replace(long, short)
     path.write_text(local_plan, encoding="utf-8")
     for words in (["check", "as-documented.yaml"], ["run", "nfs.yaml"]):
-        argv = [*command_line.COMMAND, *words]
-        result = command_line.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        result = command_line.railgauge(*words, cwd=tmp_path)
         assert result.returncode == 0, result.stdout + result.stderr
-    with sqlite3.connect(tmp_path / "railgauge.db") as connection:
-        rows = connection.execute("SELECT test, metric, value, status FROM measurement").fetchall()
-    connection.close()
+    rows = select(tmp_path, "SELECT test, metric, value, status FROM measurement")
     values = {(test, metric): value for test, metric, value, _ in rows}
     assert {status for *_, status in rows} <= {"ok", "suspect"}
     assert values["nfs", "bytes"] >= 65536

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 from tests.support import command_line
 from tests.support.boxes import Box, new_name
+from tests.support.results import select
 
 HOSTS = ("n1", "n2", "n3")
 # The last host's port carries a twentieth of what the others' do.
@@ -77,14 +77,7 @@ test.__test__ = False  # type: ignore[attr-defined] # Not one of pytest's.
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300
-    )
-
-
-def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(folder / "railgauge.db") as database:
-        return database.execute(query).fetchall()
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 MATRIX = {"mode": "matrix", "size": "16KiB", "pair_time": "20ms", "yield": True}

@@ -23,6 +23,7 @@ import pytest
 import yaml
 from tests.support import clusterlab, command_line
 from tests.support.clusterlab import Cluster
+from tests.support.results import select
 from tests.support.slurmlab import SlurmLab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,8 +70,7 @@ class Site:
         path.chmod(0o755)
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
-        with contextlib.closing(sqlite3.connect(self.folder / "railgauge.db")) as database:
-            return database.execute(sql).fetchall()
+        return select(self.folder, sql)
 
     def assert_a_night_passed(self, number: int = 1) -> None:
         """Check what a night leaves: a run, a baseline, the summary written and told."""
@@ -323,12 +323,7 @@ def test_the_webhook_gets_the_summary_as_a_message(
 
 
 def railgauge(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return command_line.railgauge(*map(str, arguments), timeout=PATIENCE)
 
 
 def test_the_shipped_plan_is_valid_with_its_example_of_hosts() -> None:

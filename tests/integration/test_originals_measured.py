@@ -14,14 +14,7 @@ from railgauge.base.assets import folder
 
 
 def _railgauge(where: Path, *words: str) -> str:
-    completed = command_line.run(
-        [*command_line.COMMAND, *words],
-        cwd=where,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
+    completed = command_line.railgauge(*words, cwd=where)
     assert completed.returncode == 0, completed.stderr + completed.stdout
     return completed.stdout
 

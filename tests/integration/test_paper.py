@@ -73,14 +73,7 @@ items:
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 def test_a_paper_is_made_of_a_run_and_again_alike(tmp_path: Path) -> None:

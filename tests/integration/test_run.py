@@ -18,6 +18,7 @@ from typing import TypeVar
 import jsonschema
 import pytest
 from tests.support import ROOT, command_line, engine_cache
+from tests.support.results import select
 
 T = TypeVar("T")
 QUICK = """\
@@ -65,17 +66,9 @@ def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
 
-def query(folder: Path, sql: str) -> list[tuple]:
-    database = sqlite3.connect(folder / "railgauge.db")
-    try:
-        return database.execute(sql).fetchall()
-    finally:
-        database.close()
-
-
 def measured(folder: Path) -> int:
     try:
-        ((count,),) = query(folder, "SELECT count(*) FROM replication WHERE number > 0")
+        ((count,),) = select(folder, "SELECT count(*) FROM replication WHERE number > 0")
     except sqlite3.OperationalError:
         return 0
     return count
@@ -122,7 +115,7 @@ def test_a_run_stores_every_replication_and_prints_its_table(folder: Path) -> No
     completed = railgauge(folder, "run", "plan.yaml")
     assert completed.returncode == 0, completed.stderr
     assert "6 measured" in completed.stdout
-    rows = query(
+    rows = select(
         folder,
         "SELECT test, link, client_host, server_host, count(*), min(value) FROM measurement "
         "WHERE metric IN ('throughput', 'rtt_p50') GROUP BY test",
@@ -155,7 +148,7 @@ def test_a_series_comes_from_both_ends_to_the_export_and_the_cases_pages(folder:
         "fast": {"sent_bytes", "received_bytes", "retransmits"},
         "lossy": {"sent_packets", "received_packets", "lost_packets"},
     }
-    metrics = query(folder, "SELECT test, metric, value FROM measurement")
+    metrics = select(folder, "SELECT test, metric, value FROM measurement")
     in_all = {(test, name): value for test, name, value in metrics if name in names[test]}
     assert in_all == {key: sums[key] for key in in_all}
     assert in_all.keys() == {(test, name) for test in names for name in names[test]}
@@ -198,7 +191,7 @@ def test_programs_follow_a_run_line_by_line_and_a_log_has_each_replication(folde
 def test_what_both_kernels_granted_is_stored_with_each_launch(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
     assert railgauge(folder, "run", "plan.yaml").returncode == 0
-    for client, server in query(folder, "SELECT client, server FROM launch"):
+    for client, server in select(folder, "SELECT client, server FROM launch"):
         assert json.loads(client)["sndbuf"] > 0
         assert json.loads(server)["rcvbuf"] > 0
 
@@ -210,7 +203,7 @@ def test_a_sender_that_no_host_lets_keep_its_rate_is_suspect_in_each_mode(folder
         .replace("datagram: [64, 1460]", "mode: [stream, bidirectional, generator]")
     )
     assert railgauge(folder, "run", "plan.yaml").returncode == 0
-    reasons = query(
+    reasons = select(
         folder, "SELECT run_case_id, message FROM suspicion WHERE code = 'under-rate' ORDER BY 1"
     )
     # Two replications of each; bidirectional has two senders.
@@ -222,7 +215,7 @@ def test_a_sender_that_no_host_lets_keep_its_rate_is_suspect_in_each_mode(folder
 def test_the_hosts_facts_are_stored(folder: Path) -> None:
     (folder / "plan.yaml").write_text(QUICK)
     assert railgauge(folder, "run", "plan.yaml").returncode == 0
-    facts = dict(query(folder, "SELECT name, value FROM host_fact WHERE host = 'here'"))
+    facts = dict(select(folder, "SELECT name, value FROM host_fact WHERE host = 'here'"))
     assert facts["kernel"].startswith("Linux version")
 
 
@@ -245,7 +238,7 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     controller.kill()
     controller.communicate()
     wait_for(lambda: not any(alive(pid) for pid in engines))
-    replications = query(
+    replications = select(
         folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2"
     )
     assert before <= len(replications) < 24
@@ -255,21 +248,21 @@ def test_a_controller_killed_in_the_middle_loses_nothing_and_leaves_nothing(fold
     completed = railgauge(folder, "resume", "1")
     assert completed.returncode == 0, completed.stderr
     assert f"{24 - len(replications)} measured" in completed.stdout
-    after = query(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
+    after = select(folder, "SELECT run_case_id, number, started_at FROM replication ORDER BY 1, 2")
     assert set(replications) < set(after)
     assert [row[:2] for row in after] == [(case, n) for case in (1, 2, 3) for n in range(1, 9)]
     assert json.loads(railgauge(folder, "list", "--json").stdout)[0]["state"] == "complete"
-    ended = query(folder, "SELECT ended_at FROM run")
+    ended = select(folder, "SELECT ended_at FROM run")
     again = railgauge(folder, "resume", "1")
     assert (again.returncode, again.stderr) == (0, "")
     assert "nothing is left to measure" in again.stdout
-    assert query(folder, "SELECT ended_at FROM run") == ended
+    assert select(folder, "SELECT ended_at FROM run") == ended
     database = sqlite3.connect(folder / "railgauge.db")
     with database:
         database.execute("UPDATE run SET state = 'unfinished', ended_at = NULL")
     database.close()
     assert railgauge(folder, "resume", "1").returncode == 0
-    assert query(folder, "SELECT state FROM run") == [("complete",)]
+    assert select(folder, "SELECT state FROM run") == [("complete",)]
 
 
 def test_resume_builds_an_engine_again_that_went_missing(folder: Path) -> None:
@@ -305,8 +298,8 @@ def test_a_run_that_is_stopped_says_how_to_go_on(folder: Path, number: signal.Si
     assert "railgauge resume 1" in err
     assert "Traceback" not in err
     wait_for(lambda: not any(alive(pid) for pid in engines))
-    assert query(folder, "SELECT state FROM run") == [("interrupted",)]
-    assert query(folder, "SELECT count(*) FROM replication WHERE status = 'failed'") == [(0,)]
+    assert select(folder, "SELECT state FROM run") == [("interrupted",)]
+    assert select(folder, "SELECT count(*) FROM replication WHERE status = 'failed'") == [(0,)]
 
 
 def test_a_stop_before_anything_is_measured_leaves_no_run_half_made(folder: Path) -> None:
@@ -328,7 +321,7 @@ def test_a_replication_that_fails_is_stored_with_its_cause_and_the_rest_goes_on(
     assert completed.returncode == 1
     assert "4 measured, 2 failed" in completed.stdout
     assert "nosuch" in completed.stderr
-    rows = query(
+    rows = select(
         folder, "SELECT status, metric, value, replication FROM measurement WHERE test = 'ping'"
     )
     assert rows == [("failed", None, None, 1), ("failed", None, None, 2)]
@@ -364,7 +357,7 @@ def test_two_signals_at_once_still_say_how_to_go_on(folder: Path) -> None:
     _, err = controller.communicate(timeout=60)
     assert controller.returncode == 130
     assert "railgauge resume 1" in err
-    assert query(folder, "SELECT state FROM run") == [("interrupted",)]
+    assert select(folder, "SELECT state FROM run") == [("interrupted",)]
 
 
 def test_a_job_in_the_background_that_ignores_ctrl_c_heeds_sigterm_at_any_time(
@@ -393,7 +386,7 @@ def test_other_plans_can_be_measured_into_the_same_database_at_once(folder: Path
     for process in processes:
         _, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
-    counts = query(
+    counts = select(
         folder,
         "SELECT run, count(*) FROM measurement WHERE metric IN "
         "('throughput', 'rtt_p50') GROUP BY run",

@@ -32,8 +32,7 @@ tests:
 
 
 def railgauge(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [*command_line.COMMAND, *arguments]
-    return command_line.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    return command_line.railgauge(*arguments, cwd=folder)
 
 
 def test_declared_peaks_and_rates_are_stored_with_the_run(tmp_path: Path) -> None:

@@ -6,16 +6,15 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.support import command_line
+from tests.support.results import select
 from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
@@ -52,11 +51,6 @@ def railgauge(slurm: SlurmLab, job: str, folder: Path, *arguments: str) -> subpr
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def select(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(folder / "railgauge.db") as database:
-        return database.execute(query).fetchall()
 
 
 def ranks(slurm: SlurmLab) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
+from tests.support.results import select
 from tests.support.slurmlab import SlurmLab
 
 PLAN = """\
@@ -63,11 +64,7 @@ class Cluster:
         return "plan.yaml"
 
     def query(self, sql: str) -> list[tuple]:
-        database = sqlite3.connect(self.folder / "railgauge.db")
-        try:
-            return database.execute(sql).fetchall()
-        finally:
-            database.close()
+        return select(self.folder, sql)
 
     def measured(self) -> int:
         try:

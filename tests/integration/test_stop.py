@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.support import command_line
 from tests.support.foreign import TwoSleeps
+from tests.support.results import select
 
 PLAN = """\
 railgauge: 1
@@ -87,11 +88,10 @@ def test_a_run_that_is_stopped_after_its_last_replication_is_complete(tmp_path: 
 
 
 def _stored(folder: Path, rows: str) -> int:
-    with contextlib.closing(sqlite3.connect(folder / "railgauge.db")) as database:
-        try:
-            (count,) = database.execute(f"SELECT count(*) FROM {rows}").fetchone()
-        except sqlite3.OperationalError:
-            return 0
+    try:
+        ((count,),) = select(folder, f"SELECT count(*) FROM {rows}")
+    except sqlite3.OperationalError:
+        return 0
     return int(count)
 
 
@@ -140,8 +140,7 @@ def test_what_stands_still_is_ended_at_its_limit(
         controller.kill()
         controller.communicate()
     assert controller.returncode == 1, output
-    with contextlib.closing(sqlite3.connect(tmp_path / "railgauge.db")) as connection:
-        failed = connection.execute("SELECT status, error_code FROM replication").fetchall()
+    failed = select(tmp_path, "SELECT status, error_code FROM replication")
     assert failed == [("failed", "no-answer")] * 2
     for limit in (2, 15):
         assert output.count(f"said nothing for {limit} s") == 1

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
+from tests.support.results import select
 
 from railgauge.store import Store
 
@@ -75,8 +76,7 @@ class Lab:
 
     def query(self, sql: str) -> list[tuple]:
         """Ask the database."""
-        with contextlib.closing(sqlite3.connect(self.folder / "railgauge.db")) as connection:
-            return connection.execute(sql).fetchall()
+        return select(self.folder, sql)
 
     def watchers(self) -> list[int]:
         """Return the processes named rail-watch or rail-soak in the two namespaces."""

@@ -65,14 +65,7 @@ RATES = {512: (95.5, 9.25), 64: (9.0, 100.25), 4096: (None, 870.0), 1024: (1000.
 
 
 def railgauge(folder: Path, *arguments: str) -> None:
-    completed = command_line.run(
-        [*command_line.COMMAND, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    completed = command_line.railgauge(*arguments, cwd=folder)
     assert completed.returncode == 0, completed.stderr
 
 

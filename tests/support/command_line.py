@@ -177,3 +177,11 @@ def run(
     if check:
         completed.check_returncode()
     return completed
+
+
+def railgauge(
+    *arguments: str | os.PathLike[str], timeout: float | None = 300, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run `railgauge` with these arguments to its end, and return what it says."""
+    command = [*COMMAND, *arguments]
+    return run(command, capture_output=True, text=True, timeout=timeout, **options)

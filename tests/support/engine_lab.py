@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from tests.support import ROOT
+from tests.support.processes import end_process
 from tests.support.wire import PATIENCE
 
 from railgauge.engine.validity import require_agreement
@@ -166,12 +167,7 @@ class Running:
         return [text.rpartition(")")[2].split()[0] for text in texts]
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream:
-                stream.close()
-        self.process.wait(timeout=PATIENCE)
+        end_process(self.process)
 
 
 class Server(Running):

@@ -25,7 +25,6 @@ _MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st
     lambda moment: moment.replace(microsecond=0)
 )
 _HOSTS = st.text("abcxyz019-._", min_size=1, max_size=12).filter(lambda name: name != "-")
-_SHARES = st.floats(0, 1)
 _COUNTS = st.integers(0, 10**12)
 _RATES = st.floats(0, 2e12)
 

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+from railgauge.base.errors import FileProblems
 from railgauge.base.trace import Trace, TraceClock, encode
 from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.catalogue.result_metrics import shipped_kind
+from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase, Series
+
+
+def definition_problems(tmp_path: Path, text: str) -> list[str]:
+    """Return what is wrong with a report's definition, each with its line and column."""
+    path = tmp_path / "r.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileProblems) as caught:
+        load_spec(path, load_catalogue())
+    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
 def series(

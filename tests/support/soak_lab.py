@@ -6,12 +6,13 @@ import contextlib
 import json
 import os
 import re
-import socket
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
+from tests.support import watcher
+from tests.support.processes import end_process
 from tests.support.wire import PATIENCE
 
 LOCK = Path("/dev/shm/rail-soak.lock")
@@ -109,25 +110,14 @@ class Soak:
         self.process.stdin.close()
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(timeout=PATIENCE)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream:
-                stream.close()
+        end_process(self.process)
 
 
-class Marker:
+class Marker(watcher.Marker):
     """An engine's side of marks."""
 
-    def __init__(self, name: str) -> None:
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(PATIENCE)
-        self.socket.connect(b"\0" + name.encode())
-
     def mark(self, label: str, launch: int, replication: int) -> None:
-        self.socket.send(f"{label} {launch} {replication}".encode())
-        assert self.socket.recv(16) == b"ok"
+        assert self.ask(f"{label} {launch} {replication}") == b"ok"
 
 
 def table(text: str) -> dict[str, list[float]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from sqlalchemy import Connection, create_engine, text
 from tests.support import ROOT, command_line
 
 from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
@@ -33,6 +36,28 @@ METRICS = {
 }
 LAUNCH = Launch(MOMENT, {"sockbuf": 10240}, {"sockbuf": 20480}, ("receive buffer clamped",))
 PEAK = Peak("gw1", "memory", 68.256e9, "B/s", "declared: hosts file")
+
+
+@contextmanager
+def connected(where: str) -> Iterator[Connection]:
+    """Give a transaction of a database without railgauge, as any other program has it."""
+    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
+    with engine.begin() as connection:
+        yield connection
+    engine.dispose()
+
+
+def execute(where: str, statement: str, **values: object) -> list[tuple[Any, ...]]:
+    """Execute a statement so, and return the rows that it gives."""
+    with connected(where) as connection:
+        result = connection.execute(text(statement), values)
+        return [tuple(row) for row in result] if result.returns_rows else []
+
+
+def rows(where: str, query: str) -> list[dict[str, Any]]:
+    """Return the rows of a query so, by the names of their columns."""
+    with connected(where) as connection:
+        return [dict(row) for row in connection.execute(text(query)).mappings()]
 
 
 def case(datagram: int = 1460, link: str = "gw→hh", **more: Value) -> Case:

@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-PATIENCE = 30  # seconds for what takes one at most, on a busy machine
+from tests.support.processes import end_process
+from tests.support.wire import PATIENCE
 
 Event = dict[str, Any]
 
@@ -35,12 +36,7 @@ class Watcher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream:
-                stream.close()
-        self.process.wait(timeout=PATIENCE)
+        end_process(self.process)
 
     @property
     def values(self) -> dict[str, int]:

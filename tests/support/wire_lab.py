@@ -17,11 +17,12 @@ from typing import Any
 
 import pytest
 from tests.support import long_way
+from tests.support.processes import end_process
+from tests.support.wire import PATIENCE
 
 LEFT, RIGHT = "10.99.0.1", "10.99.0.2"
 LEFT6, RIGHT6 = "fd99::1", "fd99::2"
 DEVICE = "wire0"
-PATIENCE = 30  # seconds for what takes one at most, on a busy machine
 
 either = pytest.mark.parametrize("lab", ["tap", "packet"], indirect=True)
 
@@ -75,12 +76,7 @@ class Relay:
         return event
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream:
-                stream.close()
-        self.process.wait(timeout=PATIENCE)
+        end_process(self.process)
 
 
 def check(counts: Event) -> None:

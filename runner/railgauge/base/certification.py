@@ -56,15 +56,14 @@ def last_checks(
     certificates: Iterable[Certificate],
     engines_hash: str,
     boot_id: str,
-    source: str | None = None,
 ) -> dict[str, DatedCheck]:
     """Return the last result of each check, by name, of these engines on this boot.
 
-    Which checks an engine has, the last certificate of it says. `source` is the `source_hash` for
-    which those of railgauge's own code have to hold; None: that of the one that runs.
+    Which checks an engine has, the last certificate of it says. Those of railgauge's own code have
+    to be of the one that runs.
     """
     return latest_checks(
-        _holding(certificate, source)
+        _holding(certificate)
         for certificate in certificates
         if boot_id
         and not certificate.peer
@@ -72,11 +71,11 @@ def last_checks(
     )
 
 
-def _holding(certificate: Certificate, source: str | None) -> Certificate:
+def _holding(certificate: Certificate) -> Certificate:
     """Return the certificate without what another railgauge's own code made of its checks."""
     if not any(check.engine in OF_OWN_CODE for check in certificate.checks):
         return certificate
-    if certificate.source_hash == (source_hash() if source is None else source):
+    if certificate.source_hash == source_hash():
         return certificate
     checks = tuple(check for check in certificate.checks if check.engine not in OF_OWN_CODE)
     return replace(certificate, checks=checks)
@@ -109,15 +108,12 @@ def engine_standings(
     certificates: Sequence[Certificate],
     engines_hash: str,
     boot_ids: Iterable[str],
-    source: str | None = None,
 ) -> dict[str, EngineStanding]:
     """Return what certificates say, by engine, on these boots: certified is what all of them have.
 
-    What is wrong on one is wrong, whatever the others have. `source` as in `last_checks`.
+    What is wrong on one is wrong, whatever the others have.
     """
-    of_boots = [
-        last_checks(certificates, engines_hash, boot, source) for boot in dict.fromkeys(boot_ids)
-    ]
+    of_boots = [last_checks(certificates, engines_hash, boot) for boot in dict.fromkeys(boot_ids)]
     by_engine: dict[str, dict[str, list[DatedCheck]]] = {}
     for checks in of_boots:
         for name, dated in checks.items():
@@ -181,16 +177,14 @@ def certification_text(
     engines_hash: str,
     facts: Mapping[str, str],
     engines: Collection[str] | None = None,
-    source: str | None = None,
 ) -> str:
     """Return which of the `engines` are certified on a host with these `facts`; of None, all.
 
     `tcp, udp certified on 2026-11-23`; others are named with what is wrong, open or was never
-    checked. Without any, what ended the certificate that the host had. `source` as in
-    `last_checks`.
+    checked. Without any, what ended the certificate that the host had.
     """
     boot_id = facts.get("boot_id", "")
-    standings = engine_standings(certificates, engines_hash, [boot_id], source)
+    standings = engine_standings(certificates, engines_hash, [boot_id])
     days: dict[str, list[str]] = {}
     lacking = []
     for engine in sorted(standings if engines is None else engines):

@@ -63,6 +63,11 @@ def centre(text: str, columns: int) -> str:
     return " " * ((columns - width(text)) // 2) + text
 
 
+def capitalised(text: str) -> str:
+    """Return the text with a capital first letter; str.capitalize makes the others small."""
+    return text[:1].upper() + text[1:]
+
+
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """Return a key to sort names with numbers in them by."""
     parts: list[str] = [""]

@@ -89,13 +89,7 @@ def machine_truths() -> Iterator[Truth]:
 
 
 def _rate(
-    pair: Rig,
-    check: CertificateCheck,
-    *,
-    settings: str,
-    metric: str,
-    work: Sequence[str],
-    pairs: int = PAIRS,
+    pair: Rig, check: CertificateCheck, *, settings: str, metric: str, work: Sequence[str]
 ) -> CertificateCheck:
     """Compare with a plain loop of the same operations on the same CPU, by turns."""
     cpu = str(max(os.sched_getaffinity(0)))
@@ -107,7 +101,7 @@ def _rate(
                 f"replications: 1, set: {{{settings}, cpus: '{cpu}'}}}}\n"
                 f"  - {{name: reference-{i}, engine: command, hosts: [{SENDER}], "
                 f"replications: 1, set: {{command: {command}}}}}\n"
-                for i in range(pairs)
+                for i in range(PAIRS)
             )
         )
         runs = [ReferenceRun(*numbers) for numbers in _numbers(file)]
@@ -127,9 +121,7 @@ def _shares(measured: RigResult) -> list[float]:
     return [(user + system) / elapsed for user, system, elapsed in zip(*columns, strict=False)]
 
 
-def _load(
-    pair: Rig, check: CertificateCheck, *, soak: bool, replications: int = LOADS
-) -> CertificateCheck:
+def _load(pair: Rig, check: CertificateCheck, *, soak: bool) -> CertificateCheck:
     """Compare with the CPU time that the kernel's scheduler counted of a load of all CPUs.
 
     And of what railgauge itself takes meanwhile: its watchers, and who waits for them.
@@ -140,7 +132,7 @@ def _load(
         command = _command(pair, "burn", str(file), *numbers)
         measured = pair.measure(
             f"  - {{name: load, engine: command, hosts: [{SENDER}], order: sequential, "
-            f"soak: {str(soak).lower()}, replications: {replications}, "
+            f"soak: {str(soak).lower()}, replications: {LOADS}, "
             f"set: {{command: {command}}}}}\n"
         )
         loads = [Load(*numbers) for numbers in _numbers(file)]

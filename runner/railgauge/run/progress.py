@@ -127,6 +127,7 @@ class _Progress(ABC):
 
     def __init__(self) -> None:
         self._name: Namer = str
+        self._left: Callable[[], float] = float
         self._engines: Mapping[str, EngineInfo] = {}
         self._warned: set[str] = set()
         self._suspected: set[tuple[str, str | None]] = set()
@@ -134,6 +135,24 @@ class _Progress(ABC):
     @abstractmethod
     def _print(self, text: str, style: str) -> None:
         """Write a line."""
+
+    @abstractmethod
+    def _begin(self, run: int, total: int) -> None:
+        """Write, or show, what is to come."""
+
+    def begin(
+        self,
+        run: int,
+        total: int,
+        name: Namer,
+        catalogue: Catalogue,
+        left: Callable[[], float],
+    ) -> None:
+        """Take note, and write what is to come."""
+        self._name = name
+        self._left = left
+        self._engines = catalogue.engines
+        self._begin(run, total)
 
     def say(self, text: str) -> None:
         """Write the stage."""
@@ -176,7 +195,6 @@ class PlainProgress(_Progress):
         self._total = 0
         self._open: int | None = None
         self._measured = 0
-        self._left: Callable[[], float] = float
         self._began = self._reported_at = time.monotonic()
 
     def _print(self, text: str, style: str) -> None:
@@ -184,18 +202,7 @@ class PlainProgress(_Progress):
         with _QUIETLY:
             print(f"{time_before}{text}", file=self._stream, flush=True)
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
-        """Write what is to come."""
-        self._name = name
-        self._left = left
-        self._engines = catalogue.engines
+    def _begin(self, run: int, total: int) -> None:
         self._total = total
         self._began = self._reported_at = time.monotonic()
         self.say(f"run {run}: {total} replications to measure")
@@ -254,24 +261,12 @@ class LiveProgress(_Progress):
             transient=True,
         )
         self._task = self._bar.add_task("", total=None, figure="", open="", left="")
-        self._left: Callable[[], float] = float
 
     def _print(self, text: str, style: str) -> None:
         with _QUIETLY:
             self._console.print(text, markup=False, highlight=False, style=style)
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
-        """Show the bar."""
-        self._name = name
-        self._left = left
-        self._engines = catalogue.engines
+    def _begin(self, run: int, total: int) -> None:
         self.say(f"run {run}")
         with _QUIETLY:
             self._bar.update(self._task, total=total)

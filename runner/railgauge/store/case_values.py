@@ -164,14 +164,13 @@ def cases_like(connection: Connection, text: str) -> list[FoundCase]:
     case's engine, link, hosts, test, plan or parameters, such as `gw→hh datagram=1460`. Those
     measured last come first.
     """
-    latest = func.max(Run.started_at)
     query = (
-        select(*CASE_COLUMNS, Run.plan, RunCase.test, func.count(RunCase.run_id.distinct()), latest)
+        select(*CASE_COLUMNS, Run.plan, RunCase.test)
         .select_from(BenchCase)
         .join(RunCase, RunCase.case_id == BenchCase.id)
         .join(Run, Run.id == RunCase.run_id)
         .group_by(BenchCase.id, Run.plan, RunCase.test)
-        .order_by(latest.desc(), func.max(RunCase.id))
+        .order_by(func.max(Run.started_at).desc(), func.max(RunCase.id))
     )
     text = plain_text(text.strip())
     by_key = query.where(BenchCase.key.startswith(text.lower(), autoescape=True))

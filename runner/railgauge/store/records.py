@@ -273,16 +273,11 @@ class CaseTest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FoundCase:
-    """A case with a plan and a test that it was measured in, in how many `runs`.
-
-    `latest` is when the last of them began (ISO 8601, UTC).
-    """
+    """A case with a plan and a test that it was measured in."""
 
     case: Case
     plan: str
     test: str
-    runs: int
-    latest: str
 
 
 @dataclass(frozen=True, slots=True)

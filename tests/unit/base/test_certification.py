@@ -14,6 +14,7 @@ from railgauge.base.certification import (
     engine_standings,
     pair_standings,
 )
+from railgauge.base.own_source import source_hash
 
 RATE = CertificateCheck("rate", "udp", "bit/s", 0.003, True, 1e9, 1e9, 0.0, 0.001)
 LOSS = CertificateCheck("loss", "udp", "", 0.0, False, 7.0, 7.0, 0.0, 0.0)
@@ -117,20 +118,19 @@ def test_engines_asked_for_are_named_with_what_they_lack() -> None:
 
 def test_checks_of_python_code_end_with_another_railgauge_and_those_of_engines_do_not() -> None:
     digits = replace(LOSS, name="report medians", engine="report")
+    own = certificate(10, RATE, digits, source_hash=source_hash())
     original = certificate(10, RATE, digits, source_hash="s1")
-    assert set(engine_standings([original], "e1", ["b1"], source="s1")) == {"report", "udp"}
-    assert set(engine_standings([original], "e1", ["b1"], source="s2")) == {"udp"}
-    # Certificates of before that was stored, and what this very railgauge is.
+    assert set(engine_standings([own], "e1", ["b1"])) == {"report", "udp"}
+    assert set(engine_standings([original], "e1", ["b1"])) == {"udp"}
+    # Certificates of before that was stored.
     assert set(engine_standings([certificate(10, RATE, digits)], "e1", ["b1"])) == {"udp"}
-    assert certification_text([original], "e1", FACTS, source="s1") == (
-        "report, udp certified on 2026-11-10"
-    )
-    assert certification_text([original], "e1", FACTS, source="s2") == (
+    assert certification_text([own], "e1", FACTS) == "report, udp certified on 2026-11-10"
+    assert certification_text([original], "e1", FACTS) == (
         "udp certified on 2026-11-10; report certified on 2026-11-10, until railgauge itself "
         "changed (was 0.1.0)"
     )
-    again = certificate(11, digits, source_hash="s2")
-    assert engine_standings([original, again], "e1", ["b1"], source="s2")["report"].whole
+    again = certificate(11, digits, source_hash=source_hash())
+    assert engine_standings([original, again], "e1", ["b1"])["report"].whole
 
 
 @pytest.mark.parametrize("head", [{}, {"peer": "n2", "peer_boot_id": "b2"}])
@@ -139,8 +139,8 @@ def test_what_ended_checks_of_python_code_is_said_though_others_were_made_since(
 ) -> None:
     digits = replace(LOSS, name="report medians", engine="report")
     certificates = [certificate(10, digits, source_hash="s1")]
-    certificates.append(certificate(11, RATE, source_hash="s2", **head))
-    message = certification_text(certificates, "e1", FACTS, source="s2")
+    certificates.append(certificate(11, RATE, source_hash=source_hash(), **head))
+    message = certification_text(certificates, "e1", FACTS)
     assert message.endswith(
         "report certified on 2026-11-10, until railgauge itself changed (was 0.1.0)"
     )
@@ -149,9 +149,10 @@ def test_what_ended_checks_of_python_code_is_said_though_others_were_made_since(
 def test_a_wrong_report_is_forgotten_with_the_railgauge_that_made_it() -> None:
     digits = replace(LOSS, name="report medians", engine="report")
     wrong = certificate(10, replace(digits, error=1.0), source_hash="s1")
-    assert engine_standings([wrong], "e1", ["b1"], source="s1")["report"].wrong
-    repaired = certificate(11, digits, source_hash="s2")
-    assert engine_standings([wrong, repaired], "e1", ["b1"], source="s2")["report"].whole
+    own = replace(wrong, source_hash=source_hash())
+    assert engine_standings([own], "e1", ["b1"])["report"].wrong
+    repaired = certificate(11, digits, source_hash=source_hash())
+    assert engine_standings([wrong, repaired], "e1", ["b1"])["report"].whole
 
 
 PAIR = {"host": "n1", "peer": "n2", "peer_boot_id": "b2"}

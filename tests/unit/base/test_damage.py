@@ -90,6 +90,18 @@ def damage(content: bytes) -> Iterator[bytes]:
         yield bytes(changed)
 
 
+def without_root(path: Path, table: str) -> bytes:
+    """Return the file with the first page of a table overwritten."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    ((root,),) = connection.execute(query, (table,))
+    connection.close()
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
+    return bytes(content)
+
+
 def is_sound(path: Path) -> bool:
     """Tell what SQLite's own check says: what it finds nothing in is a changed value at most."""
     connection = sqlite3.connect(path)
@@ -199,16 +211,10 @@ def test_damage_where_no_value_is_stored_is_told_before_it_is_copied(work_folder
     path = work_folder / "railgauge.db"
     with Store.open(str(path)) as store:
         fill(store)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = DELETE")
-    ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'cpu_log'")
-    connection.close()
-    content = bytearray(path.read_bytes())
-    content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
-    path.write_bytes(content)
+    path.write_bytes(without_root(path, "cpu_log"))
     with Store.open(str(path)) as store, pytest.raises(StoreError, match="is damaged"):
         store.check()
-    code, output, _ = run(work_folder, bytes(content), ("db", "copy", "damaged.db", "copy.db"))
+    code, output, _ = run(work_folder, path.read_bytes(), ("db", "copy", "damaged.db", "copy.db"))
     assert code == 3
     assert "damaged.db is damaged" in output
 
@@ -218,14 +224,11 @@ def test_of_a_large_file_values_are_looked_at_by_who_reads_them(work_folder: Pat
     with Store.open(str(path)) as store:
         fill(store)
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("CREATE TABLE padding AS SELECT zeroblob(33 << 20) AS zeros")
-    ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'value'")
     connection.close()
-    content = bytearray(path.read_bytes())
-    content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
-    assert run(work_folder, bytes(content), ("list",))[0] == 0
+    content = without_root(path, "value")
+    assert run(work_folder, content, ("list",))[0] == 0
     for command in (("show", "1"), ("export", "csv", "--out", "out")):
-        code, output, written = run(work_folder, bytes(content), command)
+        code, output, written = run(work_folder, content, command)
         assert (code, written) == (3, b"")
         assert "is damaged" in output

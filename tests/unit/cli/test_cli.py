@@ -20,13 +20,7 @@ COMMANDS = cli.list_commands(click.Context(cli))
 
 
 def railgauge(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        timeout=60,
-    )
+    return command_line.railgauge(*arguments, env={**os.environ, **environment})
 
 
 def test_a_self_test_that_breaks_nothing_is_no_success():

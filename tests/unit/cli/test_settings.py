@@ -16,13 +16,11 @@ from railgauge.cli.submitting import submit
 
 def listed(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run `railgauge list`, which names the database that isn't there."""
-    return command_line.run(
-        [*command_line.COMMAND, "list", *options],
+    return command_line.railgauge(
+        "list",
+        *options,
         cwd=folder,
-        capture_output=True,
-        text=True,
         env={**os.environ, "XDG_CONFIG_HOME": str(folder.parent / "config"), **environment},
-        timeout=60,
     )
 
 

@@ -15,14 +15,7 @@ FOLDERS = ("plans", "reports")
 
 
 def railgauge(folder: Path, *arguments: str, answers: str = "") -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        input=answers,
-        timeout=60,
-    )
+    return command_line.railgauge(*arguments, cwd=folder, input=answers)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,10 @@ def error(code, number=None):
     return json.dumps(event if number is None else event | {"replication": number})
 
 
+def done_event(replications):
+    return json.dumps({"event": "done", "replications": replications})
+
+
 def client_saying(*lines, status=0):
     def script(argv):
         yield from lines
@@ -101,10 +105,23 @@ def play(
     return outcomes, a, b
 
 
+def play_until_a_host_is_lost(client, numbers, b=None):
+    """Return the outcomes until then, and which host it is."""
+    hosts = [
+        EquippedHost(FakeTransport("a", {"rail-toy": client}), ""),
+        EquippedHost(b or FakeTransport("b", {"rail-toy": listening_server}), ""),
+    ]
+    outcomes = []
+    with pytest.raises(HostUnreachableError) as caught:
+        for outcome, _ in measure(
+            ENGINE, CASE, numbers, hosts, terms=TERMS, programs=RunningPrograms()
+        ):
+            outcomes.append(outcome)
+    return outcomes, caught.value.host
+
+
 def test_replications_come_under_the_numbers_that_were_asked_for():
-    script = client_saying(
-        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
-    )
+    script = client_saying(SETTINGS, replication(1), replication(2), done_event(2))
     outcomes, _, _ = play(script, numbers=(4, 7))
     assert [(outcome.replication, outcome.metrics["speed"]) for outcome, _ in outcomes] == [
         (4, 10),
@@ -124,7 +141,7 @@ def test_a_replication_that_contradicts_itself_is_failed_and_ends_the_launch():
         replication(1, throughput=1e9, reverse_throughput=2e9, total_throughput=3e9),
         replication(2, throughput=1e9, reverse_throughput=2e9, total_throughput=3.1e9),
         replication(3, throughput=1e9, reverse_throughput=2e9, total_throughput=3e9),
-        '{"event":"done","replications":3}',
+        done_event(3),
     )
     outcomes, _, _ = play(script, numbers=(1, 2, 3), engine=engine)
     assert [
@@ -152,15 +169,13 @@ def test_figures_of_other_peoples_programs_mean_what_their_descriptions_say():
         program=Program(("echo",), metric_sources={name: {"": "wall_time"} for name in names}),
     )
     case = replace(CASE, server=None, parameters={"timeout": 2.0})
-    script = client_saying(replication(1, wall_time=0.5), '{"event":"done","replications":1}')
+    script = client_saying(replication(1, wall_time=0.5), done_event(1))
     outcomes, _, _ = play(script, numbers=(1,), engine=foreign, case=case)
     assert [outcome.status for outcome, _ in outcomes] == ["ok"]
 
 
 def test_both_ends_get_the_same_secret_and_never_as_an_argument():
-    script = client_saying(
-        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
-    )
+    script = client_saying(SETTINGS, replication(1), replication(2), done_event(2))
     _, a, b = play(script)
     (client,), (server,) = a.started, b.started
     assert client.sent == server.sent
@@ -169,9 +184,7 @@ def test_both_ends_get_the_same_secret_and_never_as_an_argument():
 
 
 def test_the_client_is_told_every_parameter_in_base_units():
-    script = client_saying(
-        SETTINGS, replication(1), replication(2), '{"event":"done","replications":2}'
-    )
+    script = client_saying(SETTINGS, replication(1), replication(2), done_event(2))
     _, a, _ = play(script)
     argv = a.started[0].argv
     assert argv[:3] == ("/engines/rail-toy", "client", "10.0.0.2")
@@ -189,7 +202,7 @@ def test_a_warm_up_is_marked_and_takes_no_number():
         SETTINGS,
         replication(0, warmup=True, speed=1.0),
         replication(1),
-        '{"event":"done","replications":1}',
+        done_event(1),
     )
     outcomes, _, _ = play(script, numbers=(3,))
     assert [(outcome.replication, outcome.warmup) for outcome, _ in outcomes] == [
@@ -231,7 +244,7 @@ def test_a_server_that_cannot_start_fails_the_replication():
         ([SETTINGS, "Segmentation fault"], "contract"),
         ([SETTINGS, replication(2)], "contract"),
         ([SETTINGS, replication(1, warp=9)], "contract"),
-        ([SETTINGS, '{"event":"done","replications":2}'], "contract"),
+        ([SETTINGS, done_event(2)], "contract"),
         (['{"event":"listening","engine":"toy","version":"1","port":1}'], "contract"),
     ],
 )
@@ -249,7 +262,7 @@ def test_an_engine_that_dies_says_its_status_and_last_words():
 
 @pytest.mark.parametrize(
     "last",
-    [replication(2), "Segmentation fault", error("peer-lost"), '{"event":"done","replications":1}'],
+    [replication(2), "Segmentation fault", error("peer-lost"), done_event(1)],
 )
 def test_what_goes_wrong_after_the_last_replication_changes_no_outcome(last):
     outcomes, _, _ = play(client_saying(SETTINGS, replication(1), last, status=1), numbers=(1,))
@@ -262,20 +275,8 @@ def test_a_host_lost_after_the_last_replication_is_still_a_lost_host():
         yield replication(1)
         yield LOSS
 
-    outcomes = []
-    a = FakeTransport("a", {"rail-toy": client})
-    b = FakeTransport("b", {"rail-toy": listening_server})
-    with pytest.raises(HostUnreachableError):
-        for outcome, _ in measure(
-            ENGINE,
-            CASE,
-            (1,),
-            [EquippedHost(a, ""), EquippedHost(b, "")],
-            terms=TERMS,
-            programs=RunningPrograms(),
-        ):
-            outcomes.append(outcome)
-    assert [result.status for result in outcomes] == ["ok"]
+    outcomes, host = play_until_a_host_is_lost(client, (1,))
+    assert ([outcome.status for outcome in outcomes], host) == (["ok"], "a")
 
 
 def test_an_engine_that_leaves_a_metric_of_its_mode_out_gives_no_number():
@@ -286,7 +287,7 @@ def test_an_engine_that_leaves_a_metric_of_its_mode_out_gives_no_number():
             "time": MetricDescription("time", "s", "lower", modes=("latency",)),
         },
     )
-    script = client_saying(SETTINGS, replication(1), '{"event":"done","replications":1}')
+    script = client_saying(SETTINGS, replication(1), done_event(1))
     streaming, _, _ = play(script, numbers=(1,), engine=engine)
     assert streaming[0][0].status == "ok"
     case = replace(CASE, parameters={**CASE.parameters, "mode": "latency"})
@@ -299,40 +300,15 @@ def test_a_host_lost_while_measuring_fails_that_replication_and_names_the_host()
         yield SETTINGS
         yield LOSS
 
-    outcomes = []
-    a = FakeTransport("a", {"rail-toy": client})
-    b = FakeTransport("b", {"rail-toy": listening_server})
-    with pytest.raises(HostUnreachableError) as caught:
-        for outcome, _ in measure(
-            ENGINE,
-            CASE,
-            (1, 2),
-            [EquippedHost(a, ""), EquippedHost(b, "")],
-            terms=TERMS,
-            programs=RunningPrograms(),
-        ):
-            outcomes.append(outcome)
-    assert caught.value.host == "a"
-    assert [(result.replication, result.error_code) for result in outcomes] == [(1, "host-lost")]
+    outcomes, host = play_until_a_host_is_lost(client, (1, 2))
+    assert host == "a"
+    assert [(outcome.replication, outcome.error_code) for outcome in outcomes] == [(1, "host-lost")]
 
 
 def test_a_host_lost_before_anything_was_measured_leaves_no_outcome():
-    outcomes = []
-    a = FakeTransport("a", {"rail-toy": client_saying()})
     b = FakeTransport("b", {"rail-toy": listening_server})
     b.lose()
-    with pytest.raises(HostUnreachableError) as caught:
-        outcomes.extend(
-            measure(
-                ENGINE,
-                CASE,
-                (1,),
-                [EquippedHost(a, ""), EquippedHost(b, "")],
-                terms=TERMS,
-                programs=RunningPrograms(),
-            )
-        )
-    assert (caught.value.host, outcomes) == ("b", [])
+    assert play_until_a_host_is_lost(client_saying(), (1,), b) == ([], "b")
 
 
 def test_ending_all_programs_ends_one_that_hangs():
@@ -362,9 +338,7 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
         program=Program(("echo", "hello"), metric_sources={"time": {"": "wall_time"}}),
     )
     case = Case("key", "echo", "a", "a", None, {"timeout": 2.0})
-    script = client_saying(
-        replication(1, wall_time=0.5, max_rss=7), '{"event":"done","replications":1}'
-    )
+    script = client_saying(replication(1, wall_time=0.5, max_rss=7), done_event(1))
     a = FakeTransport("a", {"rail-exec": script})
     ((outcome, _),) = measure(
         foreign,
@@ -379,13 +353,12 @@ def test_a_foreign_engines_metrics_come_from_the_executors():
     assert "--timeout=2" in a.started[0].argv
 
 
-DONE = '{"event":"done","replications":1}'
 SOLO = replace(ENGINE, solo_modes=("generator",))
 GENERATOR = replace(CASE, parameters={**CASE.parameters, "mode": "generator"})
 
 
 def test_a_mode_without_a_server_starts_only_the_client_and_names_the_target():
-    script = client_saying(SETTINGS, replication(1), DONE)
+    script = client_saying(SETTINGS, replication(1), done_event(1))
     terms = replace(TERMS, control_port=5, addresses=TERMS.at)
     outcomes, a, b = play(script, numbers=(1,), engine=SOLO, case=GENERATOR, terms=terms)
     assert [outcome.status for outcome, _ in outcomes] == ["ok"]
@@ -407,7 +380,7 @@ def test_a_mode_without_a_server_is_bounded_and_fails_as_any_other():
 
 
 def test_only_a_mode_without_a_server_is_told_the_plans_hosts():
-    script = client_saying(SETTINGS, replication(1), DONE)
+    script = client_saying(SETTINGS, replication(1), done_event(1))
     terms = replace(TERMS, control_port=5, addresses=TERMS.at)
     _, a, b = play(script, numbers=(1,), engine=SOLO, terms=terms)
     assert "--port=5" in b.started[0].argv
@@ -451,7 +424,7 @@ def test_a_launch_of_very_many_replications_gets_a_deadline_that_engines_take():
     ],
 )
 def test_a_link_s_known_rate_is_told_to_engines_that_make_something_of_it(takes, rate, options):
-    script = client_saying(SETTINGS, replication(1), DONE)
+    script = client_saying(SETTINGS, replication(1), done_event(1))
     engine = replace(ENGINE, takes_link_rate=takes)
     _, a, _ = play(script, numbers=(1,), engine=engine, terms=replace(TERMS, link_rate=rate))
     assert [
@@ -477,8 +450,7 @@ def traced(number, part, data):
 
 
 def play_traced(*lines, numbers=(4,), case=STREAM):
-    done_event = json.dumps({"event": "done", "replications": len(numbers)})
-    script = client_saying(SETTINGS, *lines, done_event)
+    script = client_saying(SETTINGS, *lines, done_event(len(numbers)))
     outcomes, _, _ = play(script, numbers=numbers, engine=TRACING, case=case)
     return [outcome for outcome, _ in outcomes]
 

@@ -489,13 +489,7 @@ def test_a_folder_that_cannot_be_written_is_told(store, tmp_path, catalogue):
 
 
 def railgauge(*arguments: object, db: Path) -> subprocess.CompletedProcess[str]:
-    return command_line.run(
-        [*command_line.COMMAND, *map(str, arguments), "--db", str(db)],
-        capture_output=True,
-        text=True,
-        env={**os.environ},
-        timeout=60,
-    )
+    return command_line.railgauge(*map(str, arguments), "--db", str(db), env={**os.environ})
 
 
 def test_the_command_line_imports_and_exports(tmp_path):

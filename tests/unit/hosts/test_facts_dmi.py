@@ -16,7 +16,6 @@ from railgauge.hosts.facts.asking import script, split
 from railgauge.hosts.facts.source import FactSource
 
 DDR4, DDR5, HBM2 = 0x1A, 0x22, 0x21
-GIB = 1 << 30
 
 
 def structure(kind: int, handle: int, fields: bytes, *texts: str) -> bytes:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from tests.support import ROOT
 from tests.support.latex_lab import pages_of
-from tests.support.report_data import store_traces, trace
+from tests.support.report_data import definition_problems, store_traces, trace
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import TextSpec
@@ -57,14 +56,6 @@ def _files(tmp_path: Path, spec: str) -> dict[str, str]:
         spec_read = load_spec(path, catalogue)
         files = write_report(store, [run], spec_read, tmp_path / "out", catalogue=catalogue)
     return {file.name: file.read_text(encoding="utf-8") for file in files}
-
-
-def _problems(tmp_path: Path, text: str) -> list[str]:
-    path = tmp_path / "r.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
 def _order(text: str, *headings: str) -> list[str]:
@@ -152,7 +143,7 @@ def test_a_mistake_in_the_order_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _SPEC
-    problems = _problems(tmp_path, _SPEC.replace(old, new))
+    problems = definition_problems(tmp_path, _SPEC.replace(old, new))
     assert any(line.startswith(problem) for line in problems), problems
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.report_data import definition_problems
 
 from railgauge.base.assets import folder
-from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 
@@ -24,14 +24,6 @@ tables:
     cells: [{metric: throughput, unit: Mbit/s}]
     axes: {datagram: {labels: {4KiB: 4KB}}}
 """
-
-
-def _problems(tmp_path: Path, text: str) -> list[str]:
-    path = tmp_path / "r.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
 def test_metrics_of_the_system_logs_are_known_for_every_engine(tmp_path: Path) -> None:
@@ -98,7 +90,7 @@ def test_a_mistake_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _GOOD
-    problems = _problems(tmp_path, _GOOD.replace(old, new))
+    problems = definition_problems(tmp_path, _GOOD.replace(old, new))
     assert any(line.startswith(problem) for line in problems), problems
 
 
@@ -152,13 +144,13 @@ def test_a_mistake_in_a_cells_own_keys_is_told_where_it_stands(
     lines = _REFERENCE.splitlines()
     assert old in lines[int(number) - 1]
     lines[int(number) - 1] = lines[int(number) - 1].replace(old, new, 1)
-    problems = _problems(tmp_path, "\n".join(lines))
+    problems = definition_problems(tmp_path, "\n".join(lines))
     assert any(line.startswith(problem) for line in problems), problems
 
 
 def test_a_round_trip_has_no_ratio_to_a_time_of_one_way(tmp_path: Path) -> None:
     text = _REFERENCE.replace("throughput, relative_to: network", "rtt_p50, relative_to: {}")
-    (problem,) = _problems(tmp_path, text.replace("{}", "network_latency"))
+    (problem,) = definition_problems(tmp_path, text.replace("{}", "network_latency"))
     assert problem.startswith("10:40: rtt_p50 is a time there and back, and network_latency is one")
     path = tmp_path / "r.yaml"
     path.write_text(text.replace("{}", "network_round_trip"), encoding="utf-8")
@@ -169,7 +161,7 @@ def test_both_directions_together_have_no_ratio_to_what_a_network_carries_in_one
     tmp_path: Path,
 ) -> None:
     text = _REFERENCE.replace("throughput, relative_to", "total_throughput, relative_to")
-    (problem,) = _problems(tmp_path, text)
+    (problem,) = definition_problems(tmp_path, text)
     assert problem.startswith("10:49: total_throughput is of both directions together, and network")
 
 
@@ -181,20 +173,23 @@ def test_without_a_selection_the_values_and_units_of_every_engine_will_do(tmp_pa
         assert load_spec(path, load_catalogue()).tables[0].select == {"mode": mode}
     assert any(
         "'ms' can't show the median of throughput" in problem
-        for problem in _problems(tmp_path, text.replace(unit, "ms"))
+        for problem in definition_problems(tmp_path, text.replace(unit, "ms"))
     )
 
 
 def test_a_table_of_theoretical_values_only_is_refused(tmp_path: Path) -> None:
     lines = _REFERENCE.splitlines()
     text = "\n".join([*lines[:8], lines[10]])
-    (problem,) = _problems(tmp_path, text)
+    (problem,) = definition_problems(tmp_path, text)
     assert problem.startswith("9:7: no cell shows a measurement: add one with the key 'metric'")
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
     text = _GOOD.replace("mode: stream", "mode: steam").replace("unit: Mbit/s", "unit: s")
-    assert [line.split(": ")[0] for line in _problems(tmp_path, text)] == ["7:33", "10:40"]
+    assert [line.split(": ")[0] for line in definition_problems(tmp_path, text)] == [
+        "7:33",
+        "10:40",
+    ]
 
 
 def test_an_engine_of_the_plans_own_is_left_to_its_measurements(tmp_path: Path) -> None:
@@ -270,12 +265,12 @@ def test_each_mistake_in_a_figure_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _FIGURE
-    problems = _problems(tmp_path, _FIGURE.replace(old, new, 1))
+    problems = definition_problems(tmp_path, _FIGURE.replace(old, new, 1))
     assert len(problems) == 1
     assert problems[0].startswith(problem)
 
 
 def test_a_report_of_nothing_is_refused(tmp_path: Path) -> None:
     text = "railgauge_report: 1\nname: report\ntitle: A report\n"
-    (problem,) = _problems(tmp_path, text)
+    (problem,) = definition_problems(tmp_path, text)
     assert problem == "1:1: the report shows nothing: add 'tables', 'figures' or 'slow_nodes'"

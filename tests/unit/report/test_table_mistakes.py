@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.report_data import definition_problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 
@@ -28,14 +28,6 @@ tables:
     footnotes:
       - {where: {datagram: 1460}, cell: Gain, text: A frame each}
 """
-
-
-def _problems(tmp_path: Path, text: str) -> list[str]:
-    path = tmp_path / "r.yaml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
 
 
 def test_the_good_definition_is_good(tmp_path: Path) -> None:
@@ -83,12 +75,12 @@ def test_a_mistake_is_told_where_it_stands(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     assert old in _GOOD
-    problems = _problems(tmp_path, _GOOD.replace(old, new))
+    problems = definition_problems(tmp_path, _GOOD.replace(old, new))
     assert any(line.startswith(problem) for line in problems), problems
 
 
 def test_the_one_cell_of_columns_has_no_heading_to_mark(tmp_path: Path) -> None:
     text = _GOOD.replace("      - {metric: throughput, label: Rate}\n", "")
     text = text.replace("by: Rate", "by: Gain").replace("where: {datagram: 1460}, ", "")
-    (problem,) = _problems(tmp_path, text)
+    (problem,) = definition_problems(tmp_path, text)
     assert problem.startswith("15:16: the only cell has no heading to mark: name rows or columns")

@@ -8,7 +8,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,11 @@ from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport.fake import Program
 from railgauge.plan.cases import Case, ExpandedTest
-from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.model import Test
 from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
-from railgauge.run.execution import Execution, Namer, Setting, Totals
+from railgauge.run.execution import Execution, Setting, Totals
+from railgauge.run.progress import Observers
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -47,35 +47,19 @@ FIRST_PAIRS = list(zip(HOSTS[0::2], HOSTS[1::2], strict=True))[:3]
 OF_ONE_HOST = tuple(case for case in CASES if case.client == HOSTS[0])
 
 
-@dataclass
-class Diary:
+class Diary(Observers):
     """What an observer was told."""
 
-    dispatched_pairs: list[tuple[str, ...]] = field(default_factory=list)
-    lost_hosts: list[str] = field(default_factory=list)
-
-    def say(self, text: str) -> None: ...
-
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None: ...
+    def __init__(self) -> None:
+        super().__init__([])
+        self.dispatched_pairs: list[tuple[str, ...]] = []
+        self.lost_hosts: list[str] = []
 
     def dispatched(self, dispatch: Dispatch) -> None:
         self.dispatched_pairs.append(dispatch.hosts)
 
-    def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None: ...
-
-    def remaining(self, total: int, still_open: int) -> None: ...
-
     def lost(self, host: str, reason: str) -> None:
         self.lost_hosts.append(host)
-
-    def end(self) -> None: ...
 
 
 def hosts(dying: Mapping[str, int]) -> dict[str, SimulatedTransport]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.support.results import select
 
 from railgauge.schedulers import SCHEDULERS
 
@@ -70,11 +70,7 @@ class PbsLab:
         return (self.folder / name).read_text().splitlines()
 
     def query(self, sql: str) -> list[tuple[object, ...]]:
-        database = sqlite3.connect(self.folder / "railgauge.db")
-        try:
-            return database.execute(sql).fetchall()
-        finally:
-            database.close()
+        return select(self.folder, sql)
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
-from tests.support.store_samples import METRICS, RUN, case, planned, script
+from tests.support.store_samples import METRICS, RUN, case, execute, planned, script
 
 from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
@@ -206,15 +205,11 @@ def test_a_server_that_ends_the_claim_does_not_end_the_run(postgres: Path) -> No
     (run,) = begin(where)
     with Store.open(where) as store:
         with store.claim(run):
-            engine = create_engine(where)
-            with engine.begin() as connection:
-                connection.execute(
-                    text(
-                        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                    )
-                )
-            engine.dispose()
+            execute(
+                where,
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+            )
             store.finish_run(run, "complete")
         with store.claim(run):
             pass

@@ -17,10 +17,20 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect, select, text
+from sqlalchemy import inspect, select, text
 from tests.support.copy_samples import stored_links
 from tests.support.postgres_lab import make_database
-from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned, script
+from tests.support.store_samples import (
+    LAUNCH,
+    METRICS,
+    RUN,
+    case,
+    connected,
+    execute,
+    measured,
+    planned,
+    script,
+)
 
 from railgauge.base.errors import InputError, LostDatabaseError, StoreError
 from railgauge.store import Store
@@ -53,21 +63,18 @@ def begin(where: Path | str) -> int:
 
 def test_the_migrations_make_what_the_models_say(without_schema: str) -> None:
     Store.open(without_schema).close()
-    engine = create_engine(
-        without_schema if "://" in without_schema else f"sqlite:///{without_schema}"
-    )
-    with engine.connect() as connection:
+    with connected(without_schema) as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, Base.metadata) == []
         assert context.get_current_revision() == revisions()[-1]
         # Which alembic doesn't compare.
+        where = f"{connection.dialect.name}_where"
         conditions = {
-            index["name"]: str(index["dialect_options"][f"{engine.dialect.name}_where"])
+            index["name"]: str(index["dialect_options"][where])
             for indexes in inspect(connection).get_multi_indexes().values()
             for index in indexes
-            if f"{engine.dialect.name}_where" in index.get("dialect_options", {})
+            if where in index.get("dialect_options", {})
         }
-    engine.dispose()
     # PostgreSQL writes (status <> 'ok'::text).
     assert {name: text.strip("()").split("::")[0] for name, text in conditions.items()} == {
         str(index.name): str(index.dialect_options["sqlite"]["where"])
@@ -89,10 +96,7 @@ def test_opening_an_up_to_date_database_needs_no_migration_tool(path: Path) -> N
 
 def test_a_database_of_a_newer_railgauge_is_refused(where: str) -> None:
     Store.open(where).close()
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
-        connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
-    engine.dispose()
+    execute(where, f"UPDATE {VERSION_TABLE} SET version_num = '9999'")
     with pytest.raises(InputError, match=r"newer railgauge \(schema 9999.*upgrade railgauge"):
         Store.open(where)
 

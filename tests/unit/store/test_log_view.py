@@ -6,10 +6,8 @@ import sqlite3
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
 from tests.support import ROOT
 from tests.support.store_samples import (
     LAUNCH,
@@ -21,6 +19,7 @@ from tests.support.store_samples import (
     measured,
     pair,
     planned,
+    rows,
     system_log,
     warmup,
 )
@@ -79,14 +78,6 @@ COLUMNS = [
 HOSTS = tuple(f"n{i}" for i in range(1, 6))
 PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2)]
 JOIN = "measurement JOIN system_log USING (run, test, case_key, replication)"
-
-
-def rows(where: str, query: str) -> list[dict[str, Any]]:
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        records = [dict(row) for row in connection.execute(text(query)).mappings()]
-    engine.dispose()
-    return records
 
 
 def test_the_view_has_a_row_for_each_replication_and_host(store: Store, where: str) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
 from tests.support.store_samples import (
     COUNTS,
     LAUNCH,
@@ -20,6 +19,7 @@ from tests.support.store_samples import (
     SUSPICIONS,
     assert_same_log,
     case,
+    execute,
     failed,
     logged,
     lossy,
@@ -40,15 +40,6 @@ PORTS = (
     PortLog(1, "switchA", "18", {"dot3StatsFCSErrors": 7, "ifOutErrors": 3}),
     PortLog(2, "switchB", "Ethernet1/3", {}),
 )
-
-
-def execute(where: str, statement: str) -> list[tuple[object, ...]]:
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
-        result = connection.execute(text(statement))
-        rows = [tuple(row) for row in result] if result.returns_rows else []
-    engine.dispose()
-    return rows
 
 
 def only(store: Store, run: int) -> SystemLog:

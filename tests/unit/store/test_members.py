@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
-from sqlalchemy import create_engine, text
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     MOMENT,
     RUN,
     case,
+    execute,
     failed,
     lossy,
     measured,
@@ -30,12 +30,8 @@ PAIRS = [pair(client, server, HOSTS) for client, server in permutations(HOSTS, 2
 
 
 def count(where: str, table: str) -> int:
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        row_count = connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()
-    engine.dispose()
-    assert isinstance(row_count, int)
-    return row_count
+    ((row_count,),) = execute(where, f"SELECT count(*) FROM {table}")
+    return int(row_count)
 
 
 def test_members_come_back_in_the_order_of_their_ranks(store: Store) -> None:
@@ -116,13 +112,7 @@ def test_warm_ups_of_one_case_are_counted_on(store: Store, where: str) -> None:
     store.add(run, "stream", PAIRS[0].key, warm, LAUNCH)
     keys = [host_pair.key for host_pair in PAIRS[:2]]
     store.add_all(run, "stream", [(key, warm) for key in [*keys, *keys]], LAUNCH)
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        rows = connection.execute(
-            text("SELECT case_key, replication FROM warmup ORDER BY case_key, replication")
-        ).all()
-    engine.dispose()
-    assert sorted(tuple(row) for row in rows) == sorted(
+    assert sorted(execute(where, "SELECT case_key, replication FROM warmup")) == sorted(
         [(keys[0], 1), (keys[0], 2), (keys[0], 3), (keys[1], 1), (keys[1], 2)]
     )
 
@@ -168,16 +158,8 @@ def test_an_outcome_that_is_there_already_or_of_no_case_takes_none_with_it(store
 
 def test_any_program_can_read_a_cases_members(store: Store, where: str) -> None:
     store.begin_run(RUN, planned(PAIRS[0], case()), METRICS)
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        rows = connection.execute(
-            text(
-                "SELECT link, hosts FROM bench_case"
-                " LEFT JOIN host_list ON host_list.id = members_id ORDER BY bench_case.id"
-            )
-        ).all()
-    engine.dispose()
-    assert {link: hosts and json.loads(hosts) for link, hosts in rows} == {
+    query = "SELECT link, hosts FROM bench_case LEFT JOIN host_list ON host_list.id = members_id"
+    assert {link: hosts and json.loads(hosts) for link, hosts in execute(where, query)} == {
         "n1→n2": list(HOSTS),
         "gw→hh": None,
     }

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import inspect, text
 from tests.support import FIXTURES
 from tests.support.store_samples import (
     LAUNCH,
@@ -18,6 +18,7 @@ from tests.support.store_samples import (
     RUN,
     SUSPICIONS,
     case,
+    connected,
     failed,
     logged,
     lossy,
@@ -184,8 +185,7 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
         system_log("n1", counts={"stat/forks": 1}, gauges={}),
     )
     view = "SELECT * FROM system_log ORDER BY replication, host"
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with Store.open(where) as store, engine.begin() as connection:
+    with Store.open(where) as store, connected(where) as connection:
         run = store.begin_run(
             RUN, [replace(planned_case, least=2) for planned_case in planned(*names)], METRICS
         )
@@ -199,7 +199,7 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
         unfinished = store.begin_run(RUN, planned(names[0]), METRICS)
         summaries, stored = store.runs(), store.logs(run)
         rows = connection.execute(text(view)).all()
-    with engine.begin() as connection:
+    with connected(where) as connection:
         for statement in (*PACKED, f"UPDATE {VERSION_TABLE} SET version_num = '0014'"):
             connection.execute(text(statement))
         for number, stored_log in enumerate(stored, 1):
@@ -211,7 +211,7 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
                             text("INSERT INTO protocol_log VALUES (:log, :p, :c, :g, :v)"),
                             {"log": number, "p": protocol, "c": counter, "g": is_gauge, "v": value},
                         )
-    with Store.open(where) as store, engine.begin() as connection:
+    with Store.open(where) as store, connected(where) as connection:
         assert store.runs() == summaries
         assert [summary.asked for summary in summaries] == [3 + 2 + 1 + 3, 3]
         assert store.logs(run) == stored
@@ -219,7 +219,6 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
         assert store.miscounted_runs() == []
         query = text("SELECT id FROM run WHERE case_count IS NULL")
         assert connection.scalars(query).all() == [unfinished]
-    engine.dispose()
 
 
 def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
@@ -228,8 +227,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
         for outcome in (warmup(), measured(1, 8.0), failed(2)):
             store.add(run, "stream", case().key, outcome, LAUNCH)
     # What the first schema hadn't.
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
+    with connected(where) as connection:
         for statement in (
             "ALTER TABLE replication DROP COLUMN checksum",
             "DROP VIEW granted_setting",
@@ -259,7 +257,6 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
         ):
             connection.execute(text(statement))
         assert len(inspect(connection).get_table_names()) == OLD["0001"] + 1
-    engine.dispose()
     with Store.open(where) as store:
         assert store.series([run], ["throughput"])[0].values.tolist() == [8.0]
         assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
@@ -285,12 +282,10 @@ def test_cases_of_a_precision_that_is_called_otherwise_go_on(
     with Store.open(where) as store:
         run = store.begin_run(RUN, planned(computed(before), *other_cases), METRICS)
         store.add_peaks(run, [replace(PEAK, resource=f"cpu_{before}")])
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
+    with connected(where) as connection:
         for statement in (*PACKED, "DROP TABLE series"):
             connection.execute(text(statement))
         connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0012'"))
-    engine.dispose()
     with Store.open(where) as store:
         assert [planned_case.case for planned_case in store.run(run).cases] == [
             computed(after),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import event
 from tests.support.copy_samples import fill, run_contents
 from tests.support.store_samples import (
     LAUNCH,
@@ -18,6 +18,7 @@ from tests.support.store_samples import (
     failed,
     measured,
     planned,
+    rows,
     suspect,
     warmup,
 )
@@ -31,15 +32,6 @@ run plan git_commit started_at test engine link client_host server_host case_key
 replication metric value unit status
 """
 COLUMNS = VIEW.split()
-
-
-def rows(where: str, query: str) -> list[dict[str, object]]:
-    """Ask the database without railgauge, as any other program would."""
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        records = [dict(row) for row in connection.execute(text(query)).mappings()]
-    engine.dispose()
-    return records
 
 
 def test_a_run_comes_back_as_it_began(store: Store) -> None:

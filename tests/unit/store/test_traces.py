@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 from tests.support.series_samples import store_series, tcp_series
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
     RUN,
     case,
+    execute,
     failed,
     lossy,
     measured,
@@ -27,14 +27,6 @@ from railgauge.store import Store
 from railgauge.store.copy import copy
 
 COLUMNS = ["run", "plan", "test", "link", "case_key", "replication", "after_sequence", "lost"]
-
-
-def rows(where: str, query: str) -> list[tuple[object, ...]]:
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.connect() as connection:
-        records = [tuple(row) for row in connection.execute(text(query))]
-    engine.dispose()
-    return records
 
 
 def test_a_trace_comes_back_as_it_was_recorded(store: Store) -> None:
@@ -89,8 +81,8 @@ def test_loss_runs_stand_in_a_public_view(store: Store, where: str) -> None:
     store.add(run, "stream", case().key, replace(measured(2), trace=trace([0, 1], 2)), LAUNCH)
     query = f"SELECT {', '.join(COLUMNS)} FROM loss_runs ORDER BY after_sequence"
     place = (run, "sharcnet-udp", "stream", "gw→hh", case().key, 1)
-    assert rows(where, query) == [(*place, -1, 1), (*place, 3, 2), (*place, 8, 1)]
-    assert len(rows(where, "SELECT * FROM loss_runs")[0]) == len(COLUMNS)
+    assert execute(where, query) == [(*place, -1, 1), (*place, 3, 2), (*place, 8, 1)]
+    assert len(execute(where, "SELECT * FROM loss_runs")[0]) == len(COLUMNS)
 
 
 def test_what_was_not_measured_well_keeps_no_trace(store: Store, where: str) -> None:
@@ -103,7 +95,7 @@ def test_what_was_not_measured_well_keeps_no_trace(store: Store, where: str) -> 
         store.add(run, "stream", case().key, outcome, LAUNCH)
     assert store.replication_numbers(run) == {("stream", case().key): {1, 3}}
     assert store.traces([run]) == []
-    assert rows(where, "SELECT * FROM loss_runs") == []
+    assert execute(where, "SELECT * FROM loss_runs") == []
 
 
 def test_more_loss_runs_than_are_stored_at_once_are_all_stored_in_order(
@@ -112,7 +104,7 @@ def test_more_loss_runs_than_are_stored_at_once_are_all_stored_in_order(
     run = store.begin_run(RUN, planned(case()), METRICS)
     outcome = replace(measured(1), trace=trace(range(0, 90_002, 2), 90_001))
     store.add(run, "stream", case().key, outcome, LAUNCH)
-    loss_runs = rows(where, "SELECT place, after_sequence, lost FROM loss_run ORDER BY place")
+    loss_runs = execute(where, "SELECT place, after_sequence, lost FROM loss_run ORDER BY place")
     assert loss_runs == [(place, 2 * place, 1) for place in range(45_000)]
 
 
@@ -121,7 +113,7 @@ def test_counts_as_wide_as_64_bits_are_kept(store: Store, where: str) -> None:
     outcome = replace(measured(1), trace=trace([0], 2**63 - 1))
     store.add(run, "stream", case().key, outcome, LAUNCH)
     assert store.traces([run])[0].sent == 2**63 - 1
-    assert rows(where, "SELECT after_sequence, lost FROM loss_runs") == [(0, 2**63 - 2)]
+    assert execute(where, "SELECT after_sequence, lost FROM loss_runs") == [(0, 2**63 - 2)]
 
 
 def test_an_outcome_whose_trace_is_none_is_refused_whole(store: Store) -> None:
@@ -138,7 +130,7 @@ def test_a_trace_whose_replication_is_refused_is_not_stored(store: Store, where:
     store.add(run, "stream", case().key, measured(1), LAUNCH)
     with pytest.raises(StoreError, match="only one of them"):
         store.add(run, "stream", case().key, lossy(1), LAUNCH)
-    assert rows(where, "SELECT * FROM trace") == []
+    assert execute(where, "SELECT * FROM trace") == []
 
 
 def test_an_imported_replication_keeps_its_trace(store: Store) -> None:
@@ -166,10 +158,7 @@ def test_a_trace_of_another_database_is_told(store: Store, tmp_path: Path) -> No
 def test_a_damaged_trace_is_told_with_its_place(store: Store, where: str) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     store.add(run, "stream", case().key, lossy(1), LAUNCH)
-    engine = create_engine(where if "://" in where else f"sqlite:///{where}")
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE trace SET data = :data"), {"data": b"x\x9c"})
-    engine.dispose()
+    execute(where, "UPDATE trace SET data = :data", data=b"x\x9c")
     with pytest.raises(StoreError, match=r"replication 1 of test 'stream' in run 1 is damaged"):
         store.trace(store.traces([run])[0])
 

@@ -31,6 +31,8 @@ COLUMNS = (
     "unit",
     "status",
 )
+# The first columns of the other views.
+_CASE = ("run", "plan", "test", "engine", "link", "case_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,33 +53,13 @@ VIEWS: Mapping[str, PublicView] = {
         PublicView("measurement", COLUMNS, ("test", "case_key", "metric", "replication")),
         PublicView(
             "granted_setting",
-            (
-                "run",
-                "plan",
-                "test",
-                "engine",
-                "link",
-                "case_key",
-                "launch",
-                "started_at",
-                "side",
-                "host",
-                "setting",
-                "value",
-                "unit",
-                "text",
-            ),
+            (*_CASE, "launch", "started_at", "side", "host", "setting", "value", "unit", "text"),
             ("test", "case_key", "launch", "side", "setting"),
         ),
         PublicView(
             "series",
             (
-                "run",
-                "plan",
-                "test",
-                "engine",
-                "link",
-                "case_key",
+                *_CASE,
                 "replication",
                 "quantity",
                 "interval",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import capitalised, visible
 from railgauge.base.derived import derived_help, derived_metrics
 from railgauge.base.quantities import unit_of
 from railgauge.engine.granted_settings import UNITS
@@ -13,7 +13,7 @@ from railgauge.hosts.facts.clock import clock_step
 from railgauge.report.pages.contents import Details
 from railgauge.report.tables.axes import granted_name
 from railgauge.report.tables.logged import SIDES, is_logged
-from railgauge.report.tables.notes import capitalised, listed
+from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table import Table
 from railgauge.store.records import StoredRun
 

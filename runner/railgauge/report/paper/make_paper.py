@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from railgauge.base.characters import capitalised
 from railgauge.base.errors import InputError
 from railgauge.exchange.importing.csv_file import CsvFile
 from railgauge.plan.cases import Case
@@ -19,7 +20,7 @@ from railgauge.report.paper.paper_parts import ShownRuns, paper_spec
 from railgauge.report.paper.published import import_published
 from railgauge.report.paper.read_paper import LoadedPaper
 from railgauge.report.paper.run_names import NamedRun, run_names
-from railgauge.report.tables.notes import capitalised, listed
+from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table_series import stored_metrics
 from railgauge.store import Store
 from railgauge.store.copy import copy_runs

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import capitalised, visible
 from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables import notes
@@ -91,7 +91,7 @@ def header(
     if notes.of_one_metric(spec, columns):
         unit = next(column.unit for column in columns if own_unit(column.statistic) is None)
         unit = "" if unit == "1" else visible(unit)
-        metric = notes.capitalised(notes.words(spec.cells[0].metric))
+        metric = capitalised(notes.words(spec.cells[0].metric))
         lines += [
             (Heading(metric, unit, width),),
             _marked(map(notes.statistic_heading, columns), marks),

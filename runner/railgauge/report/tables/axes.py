@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import capitalised, visible
 from railgauge.base.errors import InputError
 from railgauge.base.units import format_size
 from railgauge.engine.granted_settings import SIZES, UNITS
@@ -126,7 +126,7 @@ class Axis:
     def __init__(self, name: str, infos: Sequence[ParameterInfo] = (), title: str = "") -> None:
         info = infos[0] if infos else None
         self.name = name
-        self.title = visible(title or _capitalised(axis_words(name)))
+        self.title = visible(title or capitalised(axis_words(name)))
         self.titled = bool(title)
         self.unit = info.unit if info is not None else ""
         self._info = info
@@ -154,7 +154,7 @@ class Axis:
         """Return every stored value that one of `written` may stand for."""
         parsed: set[AxisValue] = {self.parse(value) for value in written}
         if self._info is None:
-            parsed |= {_as_written(value) for value in written}
+            parsed |= {as_written(value) for value in written}
         return frozenset(parsed)
 
     def label(self, written: str, text: str) -> None:
@@ -181,7 +181,7 @@ class Axis:
         label = self._labels.get(value)
         if label is None and value is not None:
             # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.
-            label = self._labels.get(_as_written(value))
+            label = self._labels.get(as_written(value))
         if label is not None:
             return label
         if value is None:
@@ -232,14 +232,9 @@ def sorted_keys(keys: Iterable[Key], axes: Sequence[Axis]) -> list[Key]:
     )
 
 
-def _as_written(value: Value) -> str:
+def as_written(value: object) -> str:
     """Return a value as YAML has it, which is how texts of settings and labels have it, too."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _capitalised(text: str) -> str:
-    # Unlike str.capitalize it leaves a site's own label as it is written.
-    return text[:1].upper() + text[1:]
 
 
 def _all_numbers(values: Iterable[AxisValue]) -> bool:

@@ -11,7 +11,8 @@ from railgauge.base.certification import (
     engine_standings,
     pair_standings,
 )
-from railgauge.report.tables.notes import capitalised, listed
+from railgauge.base.characters import capitalised
+from railgauge.report.tables.notes import listed
 
 if TYPE_CHECKING:
     from railgauge.base.certificate import Certificate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from railgauge.base.characters import capitalised
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
 from railgauge.plan.catalogue.headlines import display_base, headlines
@@ -15,7 +16,7 @@ from railgauge.report.definition.definition_model import CellSpec, Spec, Statist
 from railgauge.report.definition.model_parts import AxisSpec, Selection
 from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL, own_unit
 from railgauge.report.tables.axes import axis_value
-from railgauge.report.tables.notes import capitalised, words
+from railgauge.report.tables.notes import words
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import capitalised, visible
 from railgauge.report.definition.definition_model import CellSpec, NoteLevel, TableSpec
 from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.definition.statistic import (
@@ -357,11 +357,6 @@ def listed(names: Iterable[str]) -> str:
     if len(first) > 7:
         return f"{', '.join(first[:7])}, … {last} ({len(first) + 1} in all)"
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def capitalised(text: str) -> str:
-    """Return the text with a capital first letter; str.capitalize makes the others small."""
-    return text[:1].upper() + text[1:]
 
 
 def words(metric: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from railgauge.base.characters import visible
+from railgauge.base.characters import capitalised, visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, fitting_units, format_number, scale
 from railgauge.plan.cases import Value
@@ -16,7 +16,7 @@ from railgauge.report.definition.definition_model import SlowNodesSpec
 from railgauge.report.tables.axes import FIXED_AXES, Axis, place_label
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
-from railgauge.report.tables.notes import capitalised, sources, words
+from railgauge.report.tables.notes import sources, words
 from railgauge.report.tables.selection import (
     engines_shown,
     group_by_axes,

@@ -13,7 +13,7 @@ from railgauge.hosts.peaks.host_peaks import missing_peak_reason
 from railgauge.hosts.peaks.peak import LINK_RATE, Peak
 from railgauge.plan.cases import Case
 from railgauge.plan.declared_peaks import RESOURCES
-from railgauge.report.tables.axes import Placed, axis_value
+from railgauge.report.tables.axes import Placed, as_written, axis_value
 from railgauge.report.tables.notes import listed, words
 
 # An axis whose value is part of a resource's name: cpu_{precision}.
@@ -70,7 +70,7 @@ class Theoretical:
         lacking = [name for name in axes if axis_value(measurement, name) is None]
         if lacking:
             return NoLimit(f"no theoretical value: {', '.join(lacking)} is not known")
-        resource = BRACED.sub(lambda match: _plain(axis_value(measurement, match[1])), template)
+        resource = BRACED.sub(lambda match: as_written(axis_value(measurement, match[1])), template)
         if resource not in RESOURCES:
             return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
         shared = resource.startswith(_SHARED)
@@ -135,10 +135,6 @@ def _hosts(case: Case) -> list[str]:
     """Return the hosts that a case is measured on: both ends, or a group's members."""
     ends = (case.client, case.server) if case.server is not None else case.members or (case.client,)
     return list(dict.fromkeys(ends))
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _quantity(value: float, base: str) -> str:

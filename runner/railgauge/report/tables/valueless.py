@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from railgauge.base.characters import capitalised
 from railgauge.report.tables.cell_contents import CellContent
-from railgauge.report.tables.notes import capitalised, listed
+from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table import Column
 
 

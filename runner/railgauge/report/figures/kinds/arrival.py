@@ -5,7 +5,7 @@ The figure that UDPmon's traces are known by, with its table of losses beside it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,6 @@ from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
 from railgauge.report.figures.thin import thinned, visible_points
-from railgauge.report.tables.axes import Axis
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 
 if TYPE_CHECKING:
@@ -29,12 +28,7 @@ _MOST_ROWS = 100
 _NS = 1e-9
 
 
-def _draw(
-    figure: FigureSpec,
-    store: Store,
-    lines: Sequence[FigureLine[StoredTrace]],
-    axis_of: Callable[[str], Axis],
-) -> Content:
+def _draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
     x, _ = scale_of(figure, figure.x, "Packet sequence number", "", log=False)
     y, per_unit = scale_of(figure, figure.y, "Relative receive time", "s", "µs", log=False)
     plotted, summary, losses, records = [], [], [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import counting
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.trace_quantity import NS
-from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -96,12 +95,7 @@ def outline(steps: NDArray[np.float64]) -> NDArray[np.float64]:
 def over_time(quantity: IntervalQuantity) -> Kind[StoredTrace]:
     """Return the kind of figure that shows it over the time within a replication."""
 
-    def draw(
-        figure: FigureSpec,
-        store: Store,
-        lines: Sequence[FigureLine[StoredTrace]],
-        axis_of: Callable[[str], Axis],
-    ) -> Content:
+    def draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
         drawn, notes, summary = [], [], []
         for line in lines:
             (stored,) = line.members

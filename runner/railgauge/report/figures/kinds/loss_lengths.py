@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,6 @@ from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import bin_edges, counting, steps, with_margins
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
-from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -24,12 +23,7 @@ if TYPE_CHECKING:
 _BINS = 100
 
 
-def _draw(
-    figure: FigureSpec,
-    store: Store,
-    lines: Sequence[FigureLine[StoredTrace]],
-    axis_of: Callable[[str], Axis],
-) -> Content:
+def _draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
     x, _ = scale_of(figure, figure.x, "Packets lost in a row", "", log=False)
     y, _ = scale_of(figure, figure.y, "Loss runs", "", log=False)
     traces = [store.trace(line.members[0]) for line in lines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from railgauge.report.figures.kinds.distribution import counting, ecdf_curve, st
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
 from railgauge.report.figures.kinds.trace_quantity import NS, Quantity, unit_for, without_place
 from railgauge.report.figures.thin import thinned, visible_values
-from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -29,12 +28,7 @@ _BINS = 100
 def histogram_of(quantity: Quantity) -> Kind[StoredTrace]:
     """Return the kind of figure that counts a trace's times in bins."""
 
-    def draw(
-        figure: FigureSpec,
-        store: Store,
-        lines: Sequence[FigureLine[StoredTrace]],
-        axis_of: Callable[[str], Axis],
-    ) -> Content:
+    def draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
         traces = quantity.read(figure, store, lines)
         all_times = [quantity.times(trace) for _, _, trace in traces]
         x, per_x = scale_of(figure, figure.x, quantity.title, "s", unit_for(all_times), log=True)
@@ -67,12 +61,7 @@ def histogram_of(quantity: Quantity) -> Kind[StoredTrace]:
 def ecdf_of(quantity: Quantity) -> Kind[StoredTrace]:
     """Return the kind of figure that shows which share of a trace's times is no greater."""
 
-    def draw(
-        figure: FigureSpec,
-        store: Store,
-        lines: Sequence[FigureLine[StoredTrace]],
-        axis_of: Callable[[str], Axis],
-    ) -> Content:
+    def draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
         traces = quantity.read(figure, store, lines)
         all_times = [quantity.times(trace) for _, _, trace in traces]
         x, per_x = scale_of(figure, figure.x, quantity.title, "s", unit_for(all_times), log=True)

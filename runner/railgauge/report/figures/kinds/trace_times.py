@@ -22,7 +22,6 @@ from railgauge.report.figures.kinds.trace_quantity import (
     without_place,
 )
 from railgauge.report.figures.thin import thinned, visible_values
-from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -32,12 +31,7 @@ _Notes = Callable[["Store", Sequence[tuple[str, "StoredTrace", Trace]]], Iterato
 
 
 def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) -> Kind[StoredTrace]:
-    def draw(
-        figure: FigureSpec,
-        store: Store,
-        lines: Sequence[FigureLine[StoredTrace]],
-        axis_of: Callable[[str], Axis],
-    ) -> Content:
+    def draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTrace]]) -> Content:
         traces = quantity.read(figure, store, lines)
         all_times = [quantity.times(trace) for _, _, trace in traces]
         x, _ = scale_of(figure, figure.x, title, "", log=False)

@@ -10,7 +10,6 @@ from railgauge.plan.cases import Case, Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, Lacking
-from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
     from railgauge.store import Store
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "test", "link", "case_key", "replication", "series")
 
 
-_Draw = Callable[
-    [FigureSpec, "Store", Sequence[FigureLine["StoredTrace"]], Callable[[str], Axis]], Content
-]
+_Draw = Callable[[FigureSpec, "Store", Sequence[FigureLine["StoredTrace"]]], Content]
 
 
 def kind_of_traces(
@@ -43,7 +40,7 @@ def kind_of_traces(
         most=7,
         absent=f"set the parameter {parameter!r} in the plan, and name a run of it",
         members=partial(one_of_each_case, parameter),
-        draw=draw,
+        draw=lambda figure, store, lines, _: draw(figure, store, lines),
         lacking=partial(lacking, parameter),
         bins=bins,
         recorded=parameter,

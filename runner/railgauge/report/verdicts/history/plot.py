@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,14 +13,12 @@ from railgauge.compare.case_history import History, Night
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.scripts import render_script
-from railgauge.report.verdicts.history.dots import dots
 from railgauge.report.verdicts.history.history_words import (
     beside_lines,
     change_text,
     day,
     earlier_names,
 )
-from railgauge.store.records import Series
 
 # Below the picture stand the newest change points, so many, each with so many lines beside it.
 _MOST_POINTS, _MOST_LINES = 6, 4
@@ -29,9 +27,6 @@ _LONGEST = 110
 _DAYS = 5 * 86400.0
 # The least room beside the first and the last night (s): one alone would have no axis.
 _BESIDE = 1800.0
-# A replication is a dot, so wide and high in pixels: a line, as thousands of symbols take four
-# times the bytes. Of more than so many dots each is small.
-_LARGE, _SMALL, _MANY = 4, 2, 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +42,8 @@ class ChangeMark:
 class HistoryPlot:
     """What the script is made from: the blocks of the data file that there are, marks, texts.
 
-    `days`: days are enough to distinguish times. `dot`: a replication's size in pixels. `levels`
-    are those of the nights' intervals, in words.
+    `days`: days are enough to distinguish times. `levels` are those of the nights' intervals, in
+    words.
     """
 
     name: str
@@ -57,42 +52,33 @@ class HistoryPlot:
     low: float
     high: float
     days: bool
-    dot: int
     levels: str
     blocks: dict[str, int]
     marks: tuple[ChangeMark, ...]
     captions: tuple[str, ...]
 
 
-def draw_history(
-    history: History, title: str, replications: Sequence[Series] = (), *, captioned: bool = True
-) -> dict[str, str]:
+def draw_history(history: History, title: str) -> dict[str, str]:
     """Return the figure's files by name: script, data and SVG.
 
-    EnvironmentFailedError when gnuplot can't draw it. `title` is the name of the case. The
-    values of `replications`, a series for each run, are dots behind the medians. If `captioned`,
-    the title stands above the picture and the newest change points below it.
+    EnvironmentFailedError when gnuplot can't draw it. `title` is the name of the case; it stands
+    above the picture, and the newest change points below.
     """
     name = "history-" + re.sub(r"[^A-Za-z0-9_]", "-", f"{history.case.key}-{history.metric}")
     medians = [night.median for night in history.nights]
     unit = best_unit(display_base(history.metric, history.unit), medians)
     times = [_seconds(night) for night in history.nights]
     margin = max(_BESIDE, (times[-1] - times[0]) / 50)
-    dot = _LARGE if sum(len(series.values) for series in replications) <= _MANY else _SMALL
-    per_unit = float(scale(unit, history.unit) or 1)
-    began = {night.run.id: time for night, time in zip(history.nights, times, strict=True)}
-    same_unit = [series for series in replications if series.unit == history.unit]
-    blocks = dots(same_unit, began, per_unit, dot) | _blocks(history, per_unit)
+    blocks = _blocks(history, float(scale(unit, history.unit) or 1))
     shown_unit = f" ({unit})" if unit else ""
     plot = render_script(
         "history",
         plot=HistoryPlot(
             name=name,
-            title=visible(title) if captioned else "",
+            title=visible(title),
             y=f"{visible(history.metric).replace('_', ' ')}{shown_unit}",
             low=times[0] - margin,
             high=times[-1] + margin,
-            dot=dot,
             levels=_interval_levels(history),
             days=times[-1] - times[0] >= _DAYS,
             blocks={block: place for place, block in enumerate(blocks)},
@@ -100,7 +86,7 @@ def draw_history(
                 ChangeMark(number, _seconds(change.night), change.point.provisional)
                 for number, change in enumerate(history.changes, 1)
             ),
-            captions=_captions(history) if captioned else (),
+            captions=_captions(history),
         ),
     )
     dat = "\n\n".join(f"# {block}\n{rows}" for block, rows in blocks.items())
