@@ -21,6 +21,10 @@ _LAST_WORDS = 10.0
 _END = 5.0
 # A shell's statuses of what it can't start (POSIX), and the dynamic linker's.
 _NOT_STARTED = (126, 127)
+# Failures of an MPI job of which its standard error says more.
+_SAID_BY_OTHERS = ("peer-lost", "mpi-failed")
+# Characters of a program's standard error that are shown of its beginning, and of its end.
+_PART = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +135,9 @@ def _with_server_failure(event: Failed, server: RunningProgram) -> Failed:
 
 
 def _with_other_ranks(event: Failed, launcher: RunningProgram) -> Failed:
-    """Add what an MPI job's other ranks and its launcher wrote: the first knows nothing of it."""
+    """Add what an MPI job's other ranks, MPI and its launcher wrote: the first doesn't know it."""
     with contextlib.suppress(TimeoutError, HostUnreachableError):
-        if event.code == "peer-lost" and (words := _last_words(launcher.process.wait(_END))):
+        if event.code in _SAID_BY_OTHERS and (words := _own_words(launcher.process.wait(_END))):
             return Failed(event.code, f"{event.message}{words}", event.replication)
     return event
 
@@ -172,7 +176,7 @@ def _lost(program: RunningProgram) -> EngineError | HostUnreachableError:
         # An MPI job's launcher may say the same of one of its many hosts.
         if isinstance(program.process, KeptShell) and end.status in _NOT_STARTED:
             error = HostUnreachableError(
-                f"{program.host}: can't start the engine{_last_words(end)}; `railgauge resume` "
+                f"{program.host}: can't start the engine{_own_words(end)}; `railgauge resume` "
                 "builds again what is missing there; where its cache is mounted with noexec, "
                 "XDG_CACHE_HOME moves it"
             )
@@ -181,14 +185,20 @@ def _lost(program: RunningProgram) -> EngineError | HostUnreachableError:
         return EngineError(
             "engine-lost",
             f"the engine on {program.host} ended with status {end.status} "
-            f"before it had finished{_last_words(end)}",
+            f"before it had finished{_own_words(end)}",
         )
     return EngineError("engine-lost", f"the engine on {program.host} closed its output")
 
 
-def _last_words(end: Exit) -> str:
-    """Return the end of its standard error after a colon, "" if there is none."""
-    return f": {end.stderr.strip()[-500:]}" if end.stderr.strip() else ""
+def _own_words(end: Exit) -> str:
+    """Return its standard error after a colon, without the middle of a long one, "" if empty.
+
+    What failed first stands at the beginning, what came of it at the end.
+    """
+    words = end.stderr.strip()
+    if len(words) > 2 * _PART:
+        words = f"{words[:_PART]} … {words[-_PART:]}"
+    return f": {words}" if words else ""
 
 
 @contextlib.contextmanager

@@ -72,11 +72,22 @@ def test_a_client_whose_server_is_content_and_silent_says_itself_what_failed() -
     assert list(event_stream) == [Failed("peer-lost", "the server hung up", None)]
 
 
-def test_a_job_whose_launcher_ended_it_says_what_other_ranks_wrote() -> None:
-    launcher = saying(PEER_LOST, status=1, stderr="rail-mpi: rank 3 on n2: no memory\n")
+@pytest.mark.parametrize("code", ["peer-lost", "mpi-failed"])
+def test_a_job_that_mpi_or_its_launcher_ended_says_what_others_wrote(code: str) -> None:
+    failure = PEER_LOST.replace("peer-lost", code)
+    launcher = saying(failure, status=1, stderr="rail-mpi: rank 3 on n2: no memory\n")
     assert list(events(running("a", launcher), None, 10.0)) == [
-        Failed("peer-lost", "the server hung up: rail-mpi: rank 3 on n2: no memory", None)
+        Failed(code, "the server hung up: rail-mpi: rank 3 on n2: no memory", None)
     ]
+
+
+def test_of_much_that_others_wrote_the_first_is_shown_which_says_what_failed() -> None:
+    words = "rank 3: Segmentation fault" + 2000 * "-" + "srun: task 1: Exited\n"
+    (failed,) = events(running("a", saying(PEER_LOST, status=1, stderr=words)), None, 10.0)
+    assert isinstance(failed, Failed)
+    assert ": rank 3: Segmentation fault-" in failed.message
+    assert failed.message.endswith("-srun: task 1: Exited")
+    assert len(failed.message) < 1200
 
 
 def test_a_client_is_given_up_when_its_patience_ends_though_the_server_runs() -> None:
