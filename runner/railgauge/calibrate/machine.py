@@ -89,7 +89,13 @@ def machine_truths() -> Iterator[Truth]:
 
 
 def _rate(
-    pair: Rig, check: CertificateCheck, *, settings: str, metric: str, work: Sequence[str]
+    pair: Rig,
+    check: CertificateCheck,
+    *,
+    settings: str,
+    metric: str,
+    work: Sequence[str],
+    pairs: int = PAIRS,
 ) -> CertificateCheck:
     """Compare with a plain loop of the same operations on the same CPU, by turns."""
     cpu = str(max(os.sched_getaffinity(0)))
@@ -101,7 +107,7 @@ def _rate(
                 f"replications: 1, set: {{{settings}, cpus: '{cpu}'}}}}\n"
                 f"  - {{name: reference-{i}, engine: command, hosts: [{SENDER}], "
                 f"replications: 1, set: {{command: {command}}}}}\n"
-                for i in range(PAIRS)
+                for i in range(pairs)
             )
         )
         runs = [ReferenceRun(*numbers) for numbers in _numbers(file)]
@@ -121,7 +127,9 @@ def _shares(measured: RigResult) -> list[float]:
     return [(user + system) / elapsed for user, system, elapsed in zip(*columns, strict=False)]
 
 
-def _load(pair: Rig, check: CertificateCheck, *, soak: bool) -> CertificateCheck:
+def _load(
+    pair: Rig, check: CertificateCheck, *, soak: bool, replications: int = LOADS
+) -> CertificateCheck:
     """Compare with the CPU time that the kernel's scheduler counted of a load of all CPUs.
 
     And of what railgauge itself takes meanwhile: its watchers, and who waits for them.
@@ -132,7 +140,7 @@ def _load(pair: Rig, check: CertificateCheck, *, soak: bool) -> CertificateCheck
         command = _command(pair, "burn", str(file), *numbers)
         measured = pair.measure(
             f"  - {{name: load, engine: command, hosts: [{SENDER}], order: sequential, "
-            f"soak: {str(soak).lower()}, replications: {LOADS}, "
+            f"soak: {str(soak).lower()}, replications: {replications}, "
             f"set: {{command: {command}}}}}\n"
         )
         loads = [Load(*numbers) for numbers in _numbers(file)]

@@ -305,12 +305,14 @@ def test_srun_gets_a_node_for_each_rank_in_their_order(tmp_path: Path) -> None:
             "SLURM_JOB_ID": "17",
             "SLURM_NTASKS": "1",
             "SLURM_CONF": "/etc/other",
+            "SLURM_PMIX_FENCE": "tree",
         },
     )
     lines = completed.stdout.splitlines()
     assert "nodes c1 c1 a1 a1 " in lines
     assert {"--jobid=17", "--ntasks=4", "--mpi=pmix", "/e/rail-mpi", "--mode=barrier"} <= set(lines)
-    assert [line for line in lines if line.startswith("SLURM_")] == ["SLURM_CONF=/etc/other"]
+    variables = {line for line in lines if line.startswith("SLURM_")}
+    assert variables == {"SLURM_CONF=/etc/other", "SLURM_PMIX_FENCE=ring"}
     assert lines[-1] == "secret"
     assert list(tmp_path.glob("railgauge-nodes*")) == []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,19 +95,6 @@ def test_nodes_are_wanted_outside_an_allocation() -> None:
 )
 def test_the_time_left_is_read_as_slurm_writes_it(text: str, seconds: float | None) -> None:
     assert seconds_of(text) == seconds
-
-
-def test_ranks_wait_for_one_another_around_the_ring_of_their_nodes(tmp_path: Path) -> None:
-    (tmp_path / "srun").write_text('#!/bin/sh\nenv | grep "^SLURM_"\n')
-    (tmp_path / "srun").chmod(0o755)
-    variables = {
-        "PATH": f"{tmp_path}:/usr/bin:/bin",
-        "SLURM_JOB_ID": "7",
-        "SLURM_PMIX_FENCE": "tree",
-    }
-    command = [*SCHEDULERS["slurm"].ranks(["c1", "c2"]), "rail-mpi"]
-    completed = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
-    assert completed.stdout.split() == ["SLURM_PMIX_FENCE=ring"]
 
 
 def test_a_jobs_variables_are_told_from_those_that_lead_to_slurm() -> None:
