@@ -59,7 +59,10 @@ def test_tcp_counts_in_intervals_what_it_counts_in_all(engines, threads: int, om
         assert (ends[1:] >= ends[:-1]).all()
 
 
-@pytest.mark.parametrize("options", [(), ("--rate=80Mbit/s", "--threads=2"), ("--omit=25ms",)])
+# Longer than a machine stalls whose buffers the omitted part has filled.
+@pytest.mark.parametrize(
+    "options", [(), ("--rate=80Mbit/s", "--threads=2"), ("--omit=25ms", "--duration=500ms")]
+)
 def test_udp_counts_in_intervals_what_it_counts_in_all(engines, options) -> None:
     arguments = ("--series=10ms", "--duration=60ms", "--sockbuf=4KiB", *options)
     for metrics, series in _series(engines.client(engines.server("udp"), *arguments)):
