@@ -6,11 +6,17 @@ A signal that was ignored when we were started (nohup, a shell's background job)
 from __future__ import annotations
 
 import contextlib
+import queue
 import signal
+import time
 from collections.abc import Callable, Iterator
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# After which a signal is heeded, at the latest, that did not wake the main thread.
+_GLANCE = 1.0
+
+_T = TypeVar("_T")
 
 
 def raise_keyboard_interrupt() -> None:
@@ -42,6 +48,22 @@ def calling_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def get_interruptibly(messages: queue.SimpleQueue[_T], timeout: float) -> _T:
+    """Return the next message in the main thread; queue.Empty after so many seconds (or inf).
+
+    A signal that the kernel gives to another thread, or just before the wait begins, wakes nobody:
+    Python calls its handler when the main thread goes on (docs.python.org, signal).
+    """
+    deadline = time.monotonic() + timeout
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            return messages.get(timeout=max(0.0, min(left, _GLANCE)))
+        except queue.Empty:
+            if left <= _GLANCE:
+                raise
 
 
 def _handled_signals() -> list[signal.Signals]:

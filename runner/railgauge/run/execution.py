@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from railgauge.base.errors import HostUnreachableError
-from railgauge.base.stop_signals import calling_on_signal
+from railgauge.base.stop_signals import calling_on_signal, get_interruptibly
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost, measure
 from railgauge.engine.observing.observe import Observing
@@ -267,7 +267,7 @@ class Execution:
             )
         # Nothing is running: only the user has anything to say.
         with contextlib.suppress(queue.Empty):
-            self._messages.get(timeout=begin - now)
+            get_interruptibly(self._messages, begin - now)
             self._stop()
         self._left.rested()
 
@@ -301,7 +301,7 @@ class Execution:
             left = max(0.0, self._setting.deadline - time.monotonic())
         seconds = min(left, _END_SECONDS) if self._unstored else left
         try:
-            return self._messages.get(timeout=None if seconds == math.inf else seconds)
+            return get_interruptibly(self._messages, seconds)
         except queue.Empty:
             if seconds < left:
                 return None
