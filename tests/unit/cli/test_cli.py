@@ -97,6 +97,24 @@ def test_a_name_that_the_system_refuses_is_the_users_mistake(arguments):
     assert "internal error" not in completed.stderr
 
 
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("plans --out mine", "--out is for --copy"),
+        ("plans --copy quickstart --json", "--json is for the list"),
+        ("reports --out mine", "--out is for --copy"),
+        ("calibrate --self-test --json", "--json is for a certificate"),
+        ("paper --out mine", "--out is for a paper's tables"),
+        ("paper sharcnet --json", "--json is for the list of papers"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(tmp_path, monkeypatch, command, message):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, command.split())
+    assert (result.exit_code, message in result.output) == (2, True), result.output
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_that_is_gone_is_said(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
