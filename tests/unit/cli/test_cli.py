@@ -130,6 +130,7 @@ def test_a_link_that_leads_to_itself_is_said(tmp_path, monkeypatch, command):
         ("calibrate --self-test --json", "--json is for a certificate"),
         ("paper --out mine", "--out is for a paper's tables"),
         ("paper sharcnet --json", "--json is for the list of papers"),
+        ("import csv a.csv --apart 2h", "--apart is for --started-at"),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(tmp_path, monkeypatch, command, message):
