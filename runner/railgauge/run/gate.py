@@ -115,9 +115,9 @@ def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
 
 def _first_note(store: Store, name: str, run: int) -> str:
     """Return that the run is the baseline, and why: a lost database looks like a new one."""
-    others = len(store.run_ids()) - 1
-    before = plural(others, "other run")
-    if not others:
+    other_runs = len(store.run_ids()) - 1
+    before = plural(other_runs, "other run")
+    if not other_runs:
         before = "no other run: if there was a baseline before, --db names another database"
     return (
         f"run {run} is baseline {name} now and was compared with nothing, as {store.name} had no "

@@ -106,8 +106,8 @@ def test_a_report_by_what_its_run_lacks_is_refused(
     with pytest.raises(InputError, match=re.escape(message)):
         _railgauge("report", "2", "--by", by, "--out", str(out), "--db", where)
     assert not out.exists()
-    for known in ("label/night", "fact/kernel", "started_at", "run"):
-        _railgauge("report", "2", "--by", known, "--out", str(out), "--db", where)
+    for axis in ("label/night", "fact/kernel", "started_at", "run"):
+        _railgauge("report", "2", "--by", axis, "--out", str(out), "--db", where)
 
 
 def test_show_says_what_was_granted_and_what_was_not_as_asked(where: str) -> None:
