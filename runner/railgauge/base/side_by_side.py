@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.base.stop_signals import result_interruptibly
 
 # Most of the time is the machines' own: of a thousand each builds the engines. Not all at once, or
 # the logins of those that come last take longer than sshd waits for them.
@@ -26,7 +27,7 @@ def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str,
         futures = {machine: workers.submit(action, machine) for machine in machines}
         for machine, future in futures.items():
             try:
-                results[machine] = future.result()
+                results[machine] = result_interruptibly(future)
             except EnvironmentFailedError as error:
                 failures[machine] = error
     finally:

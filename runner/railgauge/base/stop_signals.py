@@ -10,7 +10,10 @@ import queue
 import signal
 import time
 from collections.abc import Callable, Iterator
-from typing import NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After which a signal is heeded, at the latest, that did not wake the main thread.
@@ -64,6 +67,15 @@ def get_interruptibly(messages: queue.SimpleQueue[_T], timeout: float) -> _T:
         except queue.Empty:
             if left <= _GLANCE:
                 raise
+
+
+def result_interruptibly(future: Future[_T]) -> _T:
+    """Return the future's result in the main thread, as `get_interruptibly` does a message."""
+    from concurrent.futures import wait
+
+    while not wait([future], _GLANCE).done:
+        pass
+    return future.result()
 
 
 def _handled_signals() -> list[signal.Signals]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.real_path import real_path
 from railgauge.base.side_by_side import everywhere
 from railgauge.calibrate.rig import Instrument
 from railgauge.engine.deploy import bundle, deploy
@@ -49,7 +50,7 @@ def choose_link(file: Path, name: str | None) -> ChosenLink:
     if name is not None and name not in names:
         raise InputError(f"{file} has no link {name!r}; there are: {', '.join(names[:20])}")
     chosen = names[0] if name is None else name
-    return ChosenLink(file.resolve(), chosen, topology.links[chosen], topology.hosts)
+    return ChosenLink(real_path(file), chosen, topology.links[chosen], topology.hosts)
 
 
 @dataclass(frozen=True, slots=True)

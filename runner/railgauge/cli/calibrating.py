@@ -25,7 +25,7 @@ from railgauge.calibrate.calibration import calibrate_pair, chosen_truths, with_
 from railgauge.calibrate.host_pair import ChosenLink, choose_link, host_pair
 from railgauge.calibrate.pair_truths import PairMeasurement, pair_truths
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json, database
+from railgauge.cli.options import as_json, database, refuse_given
 from railgauge.store import Store
 
 _ROW = "{:<30} {:>12} {:>12} {:>9} {:>9} {:>8}  {}"
@@ -58,6 +58,7 @@ def calibrate(
         raise InputError("--link names a link of a hosts file: name that, too")
     chosen = None if hosts is None else choose_link(hosts, link)
     if self_test:
+        refuse_given("as_json", reason="is for a certificate: --self-test prints as it goes")
         return _self_test(only) if chosen is None else _pair_self_test(chosen, only)
     truths = chosen_truths(only) if chosen is None else []
     with contextlib.ExitStack() as cleanup:

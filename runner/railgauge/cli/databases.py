@@ -43,8 +43,8 @@ def copy_command(source: str, target: str) -> int:
     Replications that changed since they were stored are left out.
     """
     with (
-        Store.open(source, create=False, check=False) as old,
-        Store.open(target, check=False) as new,
+        Store.open(source, create=False, check=False, option="FROM") as old,
+        Store.open(target, check=False, option="TO", when_needed=True) as new,
     ):
         copied = copy(old, new, say=partial(click.echo, err=True))
         click.echo(

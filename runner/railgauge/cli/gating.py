@@ -67,7 +67,11 @@ class _Outcome(NamedTuple):
     shell_complete=complete_selections,
     help="What to compare with.  [default: the plan's name]",
 )
-@click.option("--set-missing", is_flag=True, help="Without a baseline yet, this run becomes it.")
+@click.option(
+    "--set-missing",
+    is_flag=True,
+    help="Without a baseline yet, this run becomes it: for the first run, by hand.",
+)
 @click.option(
     "--confirm/--no-confirm",
     default=True,

@@ -10,7 +10,7 @@ import click
 from railgauge.base.errors import InputError
 from railgauge.base.number import plural
 from railgauge.base.units import parse_moment
-from railgauge.cli.options import database, labels, seconds
+from railgauge.cli.options import database, labels, refuse_given, seconds
 from railgauge.exchange.exporting.read_back import import_exported
 from railgauge.exchange.hpcbench.import_hpcbench import import_hpcbench
 from railgauge.exchange.importing.csv_import import import_csv
@@ -141,6 +141,8 @@ def csv_command(
 
     With FILE alone: what `railgauge export csv` wrote, run by run.
     """
+    if not columns["started_at"]:
+        refuse_given("apart", reason="is for --started-at: name the column that says when")
     if not any((settings, hosts, *columns.values())):
         _import_exported(file, at, labels, where)
         return
@@ -153,7 +155,7 @@ def csv_command(
     }
     mapping = CsvMapping(fixed=_settings(settings), apart=apart, **bound)
     catalogue = load_catalogue()
-    with Store.open(where) as store:
+    with Store.open(where, when_needed=True) as store:
         results = import_csv(
             store,
             file,
@@ -173,7 +175,7 @@ def csv_command(
 
 def _import_exported(file: Path, at: float | None, labels: dict[str, str], where: str) -> None:
     catalogue = load_catalogue()
-    with Store.open(where) as store:
+    with Store.open(where, when_needed=True) as store:
         stored = import_exported(store, file, catalogue=catalogue, at=at, labels=labels)
         for imported in stored:
             _warn_of_start(store, imported.run, at)
@@ -206,7 +208,7 @@ def hpcbench_command(
     above it. System logs (FILE.c_log, FILE.s_log) are read with it. See docs/hpcbench.md.
     """
     catalogue = load_catalogue()
-    with Store.open(where) as store:
+    with Store.open(where, when_needed=True) as store:
         result = import_hpcbench(store, files, catalogue=catalogue, plan=plan, at=at, labels=labels)
         _warn_of_start(store, result.run, at)
     click.echo(
@@ -244,7 +246,7 @@ def _tool_command(tool: str, outputs: str, hosts: str) -> None:
     ) -> None:
         catalogue = load_catalogue()
         names = ImportNames(link, plan, test)
-        with Store.open(where) as store:
+        with Store.open(where, when_needed=True) as store:
             result = import_tool(
                 store, tool, files, catalogue=catalogue, names=names, at=at, labels=labels
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from railgauge.base.units import parse_time
 from railgauge.cli.settings import setting
@@ -33,6 +34,18 @@ database = click.option(
     callback=_expanded,
     help="The database (also RAILGAUGE_DB): an SQLite file or an SQLAlchemy URL.",
 )
+
+
+def refuse_given(*parameters: str, reason: str) -> None:
+    """UsageError where the command line has one of these options, which would change nothing.
+
+    Environment variables and settings in files are for other calls, too.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if parameter.name in parameters and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{parameter.opts[0]} {reason}")
 
 
 def seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:

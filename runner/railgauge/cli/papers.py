@@ -12,7 +12,7 @@ from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import InputError, NoDatabaseError
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json, database
+from railgauge.cli.options import as_json, database, refuse_given
 from railgauge.cli.reporting import picture_terminal, with_appendix
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions
@@ -53,8 +53,11 @@ def paper(
     what was published.
     """
     if not definition:
+        reason = "is for a paper's tables: name the paper"
+        refuse_given("out", "appendix", "pictures", reason=reason)
         _list(as_json)
         return
+    refuse_given("as_json", reason="is for the list of papers: leave DEFINITION out")
     catalogue = load_catalogue()
     loaded = load_paper(find_shipped("reports/papers", definition), catalogue)
     options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)

@@ -12,7 +12,7 @@ import click
 from railgauge.base.assets import find_shipped, shipped
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.cli.jsontext import json_text
-from railgauge.cli.options import as_json
+from railgauge.cli.options import as_json, refuse_given
 from railgauge.cli.planning import span
 from railgauge.plan.cases import expand
 from railgauge.plan.catalogue import Catalogue
@@ -88,6 +88,7 @@ def _ask(question: str, **options: Any) -> str:
 @as_json
 def list_plans(name: str | None, out: Path | None, as_json: bool) -> None:
     """List the plans that ship: what each measures, how long that takes, what it needs."""
+    _refuse_without_effect(name)
     if name is not None:
         _copy_plan(name, out or Path("plans"))
         return
@@ -101,6 +102,7 @@ def list_plans(name: str | None, out: Path | None, as_json: bool) -> None:
 @as_json
 def list_reports(name: str | None, out: Path | None, as_json: bool) -> None:
     """List the reports that ship, for `railgauge report --spec NAME`."""
+    _refuse_without_effect(name)
     if name is not None:
         file = find_shipped("reports", name)
         _copy_files({(out or Path("reports")) / file.name: file})
@@ -109,6 +111,13 @@ def list_reports(name: str | None, out: Path | None, as_json: bool) -> None:
         {"name": key, "shows": load(file).data["title"]} for key, file in shipped("reports").items()
     ]
     _print(described, as_json)
+
+
+def _refuse_without_effect(name: str | None) -> None:
+    if name is None:
+        refuse_given("out", reason="is for --copy: name what to copy")
+    else:
+        refuse_given("as_json", reason="is for the list: leave --copy out")
 
 
 def _plan_line(name: str, loaded: LoadedPlan) -> dict[str, str | float | list[str]]:

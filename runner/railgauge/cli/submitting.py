@@ -8,8 +8,18 @@ from typing import Any
 
 import click
 
+from railgauge.base.real_path import real_path
 from railgauge.cli.argument_types import RunNumber, ShippedFile
-from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
+from railgauge.cli.options import (
+    allow_large,
+    database,
+    hosts,
+    keep_going,
+    labels,
+    margin,
+    refuse_given,
+    wait,
+)
 from railgauge.cli.running import print_outcome, request_of
 from railgauge.run.pipeline import execute, read
 from railgauge.run.progress import observer_for
@@ -47,12 +57,15 @@ def submit(out: Path | None, dry_run: bool, inside: bool, **options: Any) -> int
     The plan is checked first. The job runs this very railgauge, on nodes that it shares with
     nobody. No next job follows one that could measure nothing.
     """
+    if options["run"] is not None:
+        reason = "is not for --resume: a run goes on with the hosts and labels it began with"
+        refuse_given("hosts", "labels", reason=reason)
     where = options["where"]
     if "://" not in where:
-        where = options["where"] = str(Path(where).resolve())
+        where = options["where"] = str(real_path(Path(where)))
     folder = Path.cwd() if "://" in where else Path(where).parent
     with request_of(options) as request:
-        submission = Submission(request, (out or folder).resolve(), **options)
+        submission = Submission(request, real_path(out or folder), **options)
         if (request.plan is None) == (request.run is None):
             raise click.UsageError("name a plan, or a run by --resume RUN")
         if inside:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from railgauge.base.derived import derived_metrics
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.real_path import real_path
 from railgauge.base.suggestion import suggest
 from railgauge.plan.allocated import Allocated, NodeNames
 from railgauge.plan.catalogue import Catalogue, EngineInfo, load_catalogue
@@ -75,7 +76,7 @@ def load_plan_text(
 def _read(
     written: Document, directory: Path, allocated: Allocated, hosts: Path | None
 ) -> LoadedPlan:
-    document = written if hosts is None else _with_hosts_file(written, hosts.resolve())
+    document = written if hosts is None else _with_hosts_file(written, real_path(hosts))
     document = write_out(allocated.fill(document))
     reader = _Reader(document, directory, allocated, hosts)
     plan, mistakes = attempt(document, Plan)
@@ -124,7 +125,7 @@ class _Reader:
             self._document,
             tuple(spaces),
             self._allocated.used,
-            None if self._hosts is None else self._hosts.resolve(),
+            None if self._hosts is None else real_path(self._hosts),
         )
 
     def read_around(self, mistakes: Sequence[Mistake]) -> None:

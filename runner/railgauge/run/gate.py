@@ -86,9 +86,14 @@ def _select(
     if set_missing:
         check_name(name)
         return None
+    place = f", as there is no database {request.where}"
+    if request.has_database:
+        runs = plural(len(request.store.run_ids()), "run")
+        place = f" in {request.store.name}, which holds {runs}"
     raise InputError(
-        f"there is no baseline {name!r} yet: say --set-missing, and this run becomes it, or choose "
-        f"a run that was good: railgauge baseline set {name!r} RUN"
+        f"there is no baseline {name!r}{place}: check --db; if there was none before, say "
+        "--set-missing, and this run becomes it, or choose a run that was good: railgauge baseline "
+        f"set {name!r} RUN"
     )
 
 
@@ -102,10 +107,22 @@ def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
         problems.insert(0, f"run {finished.run} did not become baseline {name}")
     else:
         store.set_baseline(name, [finished.run], "set by the first gate")
-        notes.insert(0, f"run {finished.run} is baseline {name} now")
+        notes.insert(0, _first_note(store, name, finished.run))
     sides = Selection("no baseline", ()), Selection(f"run {finished.run}", (finished.run,))
     compared = Comparison(sides, (), ((), ()))
     return Verdict(compared, plan, problems=tuple(problems), notes=tuple(notes))
+
+
+def _first_note(store: Store, name: str, run: int) -> str:
+    """Return that the run is the baseline, and why: a lost database looks like a new one."""
+    other_runs = len(store.run_ids()) - 1
+    before = plural(other_runs, "other run")
+    if not other_runs:
+        before = "no other run: if there was a baseline before, --db names another database"
+    return (
+        f"run {run} is baseline {name} now and was compared with nothing, as {store.name} had no "
+        f"baseline of that name, and {before}"
+    )
 
 
 def _problems(finished: Finished, kind: str) -> list[str]:

@@ -255,17 +255,18 @@ def _claim_all(
             if job.request.wait and not announced:
                 job.observer.say(f"waiting for {first.host}: it is held {first.busy}")
                 announced = True
-            try:
-                first.wait(until)
-            except HostUnreachableError as error:
-                error.reasons = {machine: str(error)}
-                raise
+            _await(first, machine, until)
         if first.busy:
             _release({machine: first})
             raise HostBusyError(_refusal(busy))
         claims = {machine: first}
         # Two who let go for each other, and have what the other wants now, would do so again.
         time.sleep(random.uniform(0.0, 1.0))  # noqa: S311 - nothing to guess
+
+
+def _await(claim: Claim, machine: str, until: float) -> None:
+    """Wait for it in another thread: a transport may not notice a signal that came before."""
+    everywhere(lambda _: claim.wait(until), [machine])
 
 
 def _patience(busy: Mapping[str, Claim]) -> float:

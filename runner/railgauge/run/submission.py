@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import InputError, RailgaugeError
+from railgauge.base.real_path import real_path
 from railgauge.plan.cases import expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.texts import load_stored
 from railgauge.run.job import Finished, Request
 from railgauge.schedulers import preferred
 from railgauge.schedulers.scheduler import Batch, Scheduler
+from railgauge.store.database_url import connect as connect_database
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Submission:
         script = batch.out / f"{batch.name}.{scheduler.name}.sh"
         try:
             batch.out.mkdir(parents=True, exist_ok=True)
+            # A wrong --db is reported before the job waits for its turn.
+            connect_database(where, create=True)[0].dispose()
             script.write_text(scheduler.script(batch))
         except OSError as error:
             raise InputError(
@@ -118,11 +122,12 @@ class Submission:
         request = self.request
         command = [sys.executable, "-m", "railgauge", "submit", "--inside"]
         if request.plan is not None:
-            command += [str(request.plan.resolve())]
+            command += [str(real_path(request.plan))]
+            command += [f"--hosts={real_path(request.hosts)}"] if request.hosts else []
+            command += [f"--label={key}={value}" for key, value in request.labels.items()]
         if "://" not in request.where:
             command += ["--db", request.where]
         values = {
-            "--hosts": None if request.hosts is None else request.hosts.resolve(),
             "--resume": request.run,
             "--out": self.out,
             "--margin": f"{request.margin:g}s",
@@ -135,6 +140,5 @@ class Submission:
         }
         command += [f"{option}={value}" for option, value in values.items() if value is not None]
         command += [f"--sbatch-option={option}" for option in self.sbatch_options]
-        command += [f"--label={key}={value}" for key, value in request.labels.items()]
         command += ["--allow-large"] * request.allow_large
         return command + ["--keep-going"] * request.keep_going

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import wraps
+from functools import partial, wraps
 from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
@@ -45,6 +45,7 @@ class Database:
         self.name = name
         self._busy_seconds = busy_seconds
         self._engine = engine
+        self._preparation: Callable[[], None] | None = None
         # A server that never answered has another name, or is not there.
         self._answered = False
         self._claims: list[AdvisoryClaim] = []
@@ -60,6 +61,8 @@ class Database:
         create: bool = True,
         busy_seconds: float = BUSY_SECONDS,
         check: bool = True,
+        option: str = "--db",
+        when_needed: bool = False,
     ) -> Self:
         """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
 
@@ -67,25 +70,38 @@ class Database:
         (an archived file) is opened for reading. `busy_seconds` is how long to wait for another
         program that is writing to the same SQLite file. StoreError for an SQLite file that is
         damaged where values are read from, or with replications that have changed (looked for in
-        small files), unless it is not to be `check`ed.
+        small files), unless it is not to be `check`ed. `option` is what the user named it by. If
+        `when_needed`, all of this is done at the first use: a mistake before leaves nothing behind.
         """
-        engine, name = connect(where, create=create, busy_seconds=busy_seconds)
+        engine, name = connect(where, create=create, busy_seconds=busy_seconds, option=option)
         opened = cls(engine, name, busy_seconds)
-        try:
-            if check:
-                with opened.reading() as connection:
-                    check_pages(connection, name)
-            with explained(name, busy_seconds):
-                migrate(engine, name, create=create)
-            opened._answered = True
-            if check and engine.dialect.name == "sqlite":
-                with opened.reading() as connection:
-                    if not is_large(connection):
-                        refuse_changed(connection, name, _COMPARED)
-        except BaseException:
-            opened.close()
-            raise
+        opened._preparation = partial(opened._prepare, create=create, check=check, option=option)
+        if not when_needed:
+            try:
+                opened._prepare_once()
+            except BaseException:
+                opened.close()
+                raise
         return opened
+
+    def _prepare_once(self) -> None:
+        """Prepare the database, if that wasn't done yet."""
+        preparation, self._preparation = self._preparation, None
+        if preparation is not None:
+            preparation()
+
+    def _prepare(self, *, create: bool, check: bool, option: str) -> None:
+        """Make or migrate the database, and check it; see `open`."""
+        if check:
+            with self.reading() as connection:
+                check_pages(connection, self.name)
+        with self._explained():
+            migrate(self._engine, self.name, create=create, option=option)
+        self._answered = True
+        if check and self._engine.dialect.name == "sqlite":
+            with self.reading() as connection:
+                if not is_large(connection):
+                    refuse_changed(connection, self.name, _COMPARED)
 
     def close(self) -> None:
         """Close the database; SQLite's log is written back into the file."""
@@ -103,7 +119,8 @@ class Database:
     ) -> None:
         try:
             # What can't be understood was either stored by a railgauge with a bug, or never.
-            if isinstance(error, Exception) and not isinstance(error, RailgaugeError | OSError):
+            is_unforeseen = not isinstance(error, RailgaugeError | OSError)
+            if isinstance(error, Exception) and is_unforeseen and self._preparation is None:
                 self.check()
         finally:
             self.close()
@@ -203,6 +220,7 @@ class Database:
 
     def _connect(self) -> Connection:
         """Return a connection, waiting for a server that was there before."""
+        self._prepare_once()
         limit = time.monotonic() + (self._busy_seconds if self._answered else 0.0)
         while True:
             try:

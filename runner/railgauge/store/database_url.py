@@ -16,6 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
 from railgauge.base.errors import InputError, LostDatabaseError, NoDatabaseError, StoreError
+from railgauge.base.real_path import real_path
 from railgauge.store.explain import BUSY_SECONDS, NOT_WRITABLE
 
 # How long a server may take to answer, in seconds.
@@ -59,15 +60,18 @@ class _File(sqlite3.Connection):
             super().rollback()
 
 
-def connect(where: str, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> tuple[Engine, str]:
+def connect(
+    where: str, *, create: bool, busy_seconds: float = BUSY_SECONDS, option: str = "--db"
+) -> tuple[Engine, str]:
     """Return an engine for the path or URL `where` and its name for messages (no password in it).
 
     Nothing is opened yet, but all that can be said about the file or the URL is said here:
     InputError when it's wrong or, without `create`, not there; StoreError when it can't be read.
-    A writer to an SQLite file will wait `busy_seconds` for another one.
+    A writer to an SQLite file will wait `busy_seconds` for another one. Messages name the `option`
+    by which the user named it.
     """
     if "://" not in where:
-        return _sqlite(Path(where), create, busy_seconds)
+        return _sqlite(Path(where), create, busy_seconds, option)
     try:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
@@ -79,7 +83,7 @@ def connect(where: str, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> 
     if backend == "sqlite":
         if not url.database or url.database == ":memory:":
             raise InputError("a database in memory would lose what is measured: name a file")
-        return _sqlite(Path(url.database), create, busy_seconds)
+        return _sqlite(Path(url.database), create, busy_seconds, option)
     if backend == "postgresql":
         return _postgresql(url)
     raise InputError(
@@ -106,15 +110,15 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
     return engine, name
 
 
-def _sqlite(path: Path, create: bool, busy_seconds: float) -> tuple[Engine, str]:
+def _sqlite(path: Path, create: bool, busy_seconds: float, option: str) -> tuple[Engine, str]:
     try:
         path = path.expanduser()
     except RuntimeError as error:
         raise InputError(f"{path}: no user of that name has a home folder here") from error
     name = str(path)
-    _check_file(path, create)
+    _check_file(path, create, option)
     # Where SQLite has its -wal, which an archived one lacks.
-    file = Path(os.path.realpath(path))
+    file = real_path(path)
     read_only = file.exists() and not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
     if read_only and create:
         raise StoreError(f"the database {name} {NOT_WRITABLE}")
@@ -191,32 +195,45 @@ def _version(file: Path) -> tuple[int, ...]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _check_file(path: Path, create: bool) -> None:
+def _check_file(path: Path, create: bool, option: str) -> None:
     try:
         if path.is_dir():
             raise InputError(f"{path} is a folder: name a file, such as {path / 'railgauge.db'}")
-        if not path.exists():
-            _check_missing(path, create)
+        if not _exists(path):
+            _check_missing(path, create, option)
             return
         if not path.is_file():
-            raise InputError(f"{path} is not a regular file: name another one with --db")
+            raise InputError(f"{path} is not a regular file: pass another {option}")
         with path.open("rb") as file:
             start = file.read(len(_MAGIC))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise StoreError(f"the database {path} cannot be read: {reason}") from error
     if not start and not create:
-        raise NoDatabaseError(f"the database {path} is empty: run a plan first or pass --db")
+        raise NoDatabaseError(
+            f"the database {path} is empty: run a plan first or pass another {option}"
+        )
     if start and start != _MAGIC:
-        raise InputError(f"{path} is not a SQLite database: name another file with --db")
+        raise InputError(f"{path} is not a SQLite database: pass another {option}")
 
 
-def _check_missing(path: Path, create: bool) -> None:
+def _exists(path: Path) -> bool:
+    """Return whether it is; OSError where the system can't say, as of a link to itself."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _check_missing(path: Path, create: bool, option: str) -> None:
     if not create:
-        raise NoDatabaseError(f"there is no database at {path}: run a plan first or pass --db")
+        raise NoDatabaseError(
+            f"there is no database at {path}: run a plan first or pass another {option}"
+        )
     if not path.absolute().parent.is_dir():
         raise InputError(
-            f"the folder {path.parent} does not exist: create it, or name another with --db"
+            f"the folder {path.parent} does not exist: create it, or pass another {option}"
         )
 
 

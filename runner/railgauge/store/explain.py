@@ -23,7 +23,7 @@ DAMAGED = (
 )
 NOT_WRITABLE = (
     "is not writable: check the owner and permissions of the file and of its folder, "
-    "or name another database with --db"
+    "or name another database"
 )
 # The start of SQLite's name for a failure -> what it means for the user.
 _SQLITE = {
@@ -35,9 +35,9 @@ _SQLITE = {
     "SQLITE_READONLY": NOT_WRITABLE,
     "SQLITE_CANTOPEN": (
         "cannot be opened or created: check the permissions of the file and of its folder, "
-        "or name another database with --db"
+        "or name another database"
     ),
-    "SQLITE_NOTADB": "is not a SQLite database; name another file with --db",
+    "SQLITE_NOTADB": "is not a SQLite database; name another file",
     "SQLITE_CORRUPT": DAMAGED,
     "SQLITE_IOERR": "cannot be read or written: its disk failed or is full (see `dmesg`, `df`)",
     "SQLITE_TOOBIG": "refuses a text of more than a gigabyte",
@@ -45,7 +45,7 @@ _SQLITE = {
 # A server's code for a failure -> the same.
 _POSTGRESQL = {
     "22P05": (
-        "can't hold all characters, as its encoding isn't UTF8: name another one with --db, made "
+        "can't hold all characters, as its encoding isn't UTF8: name another one, made "
         "by CREATE DATABASE NAME ENCODING 'UTF8' TEMPLATE template0"
     ),
 }

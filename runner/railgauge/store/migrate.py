@@ -22,26 +22,29 @@ NEWEST = "database.sql"
 _ADVISORY_LOCK = 7_245_428_911
 
 
-def migrate(engine: Engine, database: str, *, create: bool) -> None:
+def migrate(engine: Engine, database: str, *, create: bool, option: str = "--db") -> None:
     """Bring the database to the newest schema, in one transaction; nothing to do is the fast path.
 
     InputError when it belongs to a newer railgauge or to another program or, without `create`,
     when it has no schema at all; StoreError when it's an old one that may not be written to.
+    Messages name the `option` by which the user named it.
     """
     known_revisions = revisions()
     with engine.connect() as connection:
-        revision = _revision(connection, database, known_revisions)
+        revision = _revision(connection, database, known_revisions, option)
     if revision == known_revisions[-1]:
         return
     if revision is None and not create:
-        raise NoDatabaseError(f"the database {database} is empty: run a plan first or pass --db")
+        raise NoDatabaseError(
+            f"the database {database} is empty: run a plan first or pass another {option}"
+        )
     try:
-        _upgrade(engine, database, known_revisions)
+        _upgrade(engine, database, known_revisions, option)
     except OperationalError as error:
         if getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_READONLY"):
             raise StoreError(
                 f"the database {database} was made by an older railgauge and has to be brought up "
-                "to date, but is not writable: copy the file and name the copy with --db"
+                f"to date, but is not writable: copy the file and pass the copy as {option}"
             ) from error
         raise
 
@@ -55,13 +58,13 @@ def _scripts() -> Path:
     return folder("schema") / "migrations"
 
 
-def _revision(connection: Connection, database: str, known_revisions: list[str]) -> str | None:
+def _revision(
+    connection: Connection, database: str, known_revisions: list[str], option: str
+) -> str | None:
     inspector = inspect(connection)
     if not inspector.has_table(VERSION_TABLE):
         if connection.dialect.name == "sqlite" and inspector.get_table_names():
-            raise InputError(
-                f"{database} is another program's database: name another file with --db"
-            )
+            raise InputError(f"{database} is another program's database: pass another {option}")
         return None
     # Our own constant name; no user's text gets into this statement.
     query = f"SELECT version_num FROM {VERSION_TABLE}"  # noqa: S608
@@ -70,17 +73,17 @@ def _revision(connection: Connection, database: str, known_revisions: list[str])
         raise InputError(
             f"the database {database} was made by a newer railgauge (schema {revision}, "
             f"this one knows up to {known_revisions[-1]}): upgrade railgauge, "
-            "or name another with --db"
+            f"or pass another {option}"
         )
     return None if revision is None else str(revision)
 
 
-def _upgrade(engine: Engine, database: str, known_revisions: list[str]) -> None:
+def _upgrade(engine: Engine, database: str, known_revisions: list[str], option: str) -> None:
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
         # Looked at again, as another process may have migrated while this one waited.
-        revision = _revision(connection, database, known_revisions)
+        revision = _revision(connection, database, known_revisions, option)
         if revision is None and connection.dialect.name == "sqlite":
             for statement in _newest():
                 connection.exec_driver_sql(statement)

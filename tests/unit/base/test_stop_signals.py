@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 SIGNALLED = """
 import math, queue, signal, threading, time
@@ -19,6 +22,52 @@ with calling_on_signal(lambda: messages.put("stop")):
     threading.Thread(target=elsewhere).start()
     print(get_interruptibly(messages, math.inf))
 """
+
+
+# What a worker does: it gets the signal, and doesn't end before it is seen.
+WORKING = """
+import signal, sys, threading, time
+from pathlib import Path
+from railgauge.base.side_by_side import everywhere
+from railgauge.base.stop_signals import raise_keyboard_interrupt
+
+over = threading.Event()
+
+def work(machine):
+    time.sleep(0.5)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+    over.wait()
+
+def build(folder):
+    from railgauge.report.site.folder import Folder
+    with Folder(folder).locked(lambda: None):
+        other = Folder(folder)
+        with other.locked(lambda: threading.Thread(target=work, args=[""]).start()):
+            pass
+
+def examine():
+    from railgauge.lab.doctor.examine import _side_by_side
+    list(_side_by_side(work, ["n1"]))
+
+raise_keyboard_interrupt()
+try:
+    eval(sys.argv[1])
+except KeyboardInterrupt:
+    print("stopped")
+over.set()
+"""
+
+
+@pytest.mark.parametrize("wait", ["everywhere(work, ['n1'])", "examine()", "build(Path('site'))"])
+def test_a_signal_that_a_worker_gets_ends_the_wait_for_it(tmp_path: Path, wait: str) -> None:
+    completed = subprocess.run(
+        [sys.executable, "-c", WORKING, wait],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (completed.stdout, completed.stderr) == ("stopped\n", "")
 
 
 def test_a_signal_that_another_thread_gets_ends_the_wait_of_the_main_one() -> None:

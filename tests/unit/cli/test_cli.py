@@ -97,6 +97,57 @@ def test_a_name_that_the_system_refuses_is_the_users_mistake(arguments):
     assert "internal error" not in completed.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check quickstart --hosts",
+        "submit quickstart --hosts",
+        "submit quickstart --db",
+        "run quickstart --db",
+        "list --db",
+        "import hpcbench",
+        "import iperf3",
+        "import csv rates.csv --engine udp --metric throughput=a:bit/s --link-name a --hosts",
+    ],
+)
+def test_a_link_that_leads_to_itself_is_said(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    Path("rates.csv").write_text("a\n1\n")
+    completed = railgauge(*command.split(), "loop")
+    assert completed.returncode in (2, 3)
+    assert "loop" in completed.stderr
+    assert "Too many levels of symbolic links" in completed.stderr
+    assert "internal error" not in completed.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("plans --out mine", "--out is for --copy"),
+        ("plans --copy quickstart --json", "--json is for the list"),
+        ("reports --out mine", "--out is for --copy"),
+        ("calibrate --self-test --json", "--json is for a certificate"),
+        ("paper --out mine", "--out is for a paper's tables"),
+        ("paper sharcnet --json", "--json is for the list of papers"),
+        ("import csv a.csv --apart 2h", "--apart is for --started-at"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(tmp_path, monkeypatch, command, message):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, command.split())
+    assert (result.exit_code, message in result.output) == (2, True), result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_link_to_itself_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    completed = railgauge("submit", "quickstart", "--out", "loop")
+    assert completed.returncode == 2
+    assert "loop/quickstart.slurm.sh: File exists; name another folder" in completed.stderr
+
+
 def test_a_folder_that_is_gone_is_said(tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()

@@ -15,7 +15,7 @@ from tests.support import command_line
 from tests.support.copy_samples import fill
 from tests.support.store_samples import METRICS, MOMENT, RUN, case, measured, planned
 
-from railgauge.base.errors import InputError
+from railgauge.base.errors import InputError, StoreError
 from railgauge.cli import cli
 from railgauge.plan.partial import only_texts
 from railgauge.store import Store
@@ -133,9 +133,31 @@ def test_a_difference_is_told_and_makes_the_exit_code_1(filled: Path, tmp_path: 
 
 
 def test_a_copy_needs_a_source(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no database at"):
+    with pytest.raises(
+        InputError, match=r"no database at .*: run a plan first or pass another FROM"
+    ):
         call("db", "copy", tmp_path / "nosuch.db", tmp_path / "target.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copy_to_a_place_that_cannot_be_names_its_own_argument(filled: Path) -> None:
+    with pytest.raises(InputError, match="does not exist: create it, or pass another TO"):
+        call("db", "copy", filled, filled.parent / "nosuch" / "target.db")
+    text = filled.with_name("text")
+    text.write_text("no database")
+    for arguments, name in (((text, filled), "FROM"), ((filled, text), "TO")):
+        with pytest.raises(InputError, match=f"is not a SQLite database: pass another {name}"):
+            call("db", "copy", *arguments)
+
+
+def test_a_copy_of_a_damaged_database_makes_no_new_one(filled: Path, tmp_path: Path) -> None:
+    content = bytearray(filled.read_bytes())
+    content[4096 * 8 : 4096 * 12] = b"\xff" * (4096 * 4)
+    filled.write_bytes(content)
+    target = tmp_path / "target.db"
+    with pytest.raises(StoreError, match="is damaged"):
+        call("db", "copy", filled, target)
+    assert not target.exists()
 
 
 def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,29 @@ def test_show_and_report_say_a_runs_labels(where: str, tmp_path: Path) -> None:
     assert "Night" in text.read_text(encoding="utf-8")
     with pytest.raises(InputError, match="--by labl/night: no axis that distinguishes runs"):
         _railgauge("report", "2", "3", "--by", "labl/night", "--db", where)
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("label/nigth", "none of these runs has the label 'nigth': did you mean 'night'?"),
+        ("fact/kernle", "no host of these runs has the fact 'kernle': did you mean 'kernel'?"),
+        ("client/fact/kernle", "no host of these runs has the fact 'kernle'"),
+        ("git_commit", "none of these runs has a git commit"),
+    ],
+)
+def test_a_report_by_what_its_run_lacks_is_refused(
+    where: str, tmp_path: Path, by: str, message: str
+) -> None:
+    """Also of one run, which nothing has to distinguish."""
+    with Store.open(where) as store:
+        store.add_facts(2, "a", {"kernel": "6.12"})
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match=re.escape(message)):
+        _railgauge("report", "2", "--by", by, "--out", str(out), "--db", where)
+    assert not out.exists()
+    for axis in ("label/night", "fact/kernel", "started_at", "run"):
+        _railgauge("report", "2", "--by", axis, "--out", str(out), "--db", where)
 
 
 def test_show_says_what_was_granted_and_what_was_not_as_asked(where: str) -> None:

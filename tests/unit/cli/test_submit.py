@@ -14,6 +14,8 @@ from tests.support.store_samples import METRICS, RUN, case, planned
 
 from railgauge.base.errors import InputError
 from railgauge.cli.submitting import submit
+from railgauge.run.job import Request
+from railgauge.run.submission import Submission
 from railgauge.store import Store
 
 PLAN = """\
@@ -55,6 +57,37 @@ def test_no_job_is_submitted_to_go_on_with_a_run_that_was_imported(tmp_path: Pat
         run = store.begin_run(imported, planned(case()), METRICS)
     with pytest.raises(InputError, match="imported: there is nothing to go on with"):
         submit.main([f"--resume={run}", "--db", where, "--dry-run"], standalone_mode=False)
+
+
+def test_a_wrong_database_is_said_before_a_job_waits_for_its_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # without sbatch
+    plan, database = tmp_path / "plan.yaml", tmp_path / "a.db"
+    plan.write_text(PLAN)
+    database.write_text("no database")
+    with pytest.raises(InputError, match="is not a SQLite database"):
+        submit.main([str(plan), "--nodes=2", f"--db={database}"], standalone_mode=False)
+    assert sorted(tmp_path.iterdir()) == [database, plan]
+
+
+@pytest.mark.parametrize("option", ["--label=kernel=6.12", "--hosts=hosts.yaml"])
+def test_what_a_run_began_with_cannot_be_changed_when_it_goes_on(
+    tmp_path: Path, option: str
+) -> None:
+    where = str(tmp_path / "a.db")
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+    with pytest.raises(click.UsageError, match=f"{option.partition('=')[0]} is not for --resume"):
+        submit.main([f"--resume={run}", option, "--db", where, "--dry-run"], standalone_mode=False)
+
+
+def test_the_job_that_goes_on_gets_neither_labels_nor_hosts(tmp_path: Path) -> None:
+    """As the settings may name hosts, and the first of a run's jobs had labels."""
+    request = Request(where="a.db", run=3, hosts=tmp_path / "hosts.yaml", labels={"kernel": "6.12"})
+    words = Submission(request, tmp_path, None, None, None, None, None, ())._command()
+    assert "--resume=3" in words
+    assert not [word for word in words if word.startswith(("--label", "--hosts"))]
 
 
 def _parsed(arguments: list[str]) -> dict[str, object]:

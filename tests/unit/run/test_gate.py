@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
+from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.run.gate import _first
-from railgauge.run.job import Finished
+from railgauge.run.gate import _first, _select
+from railgauge.run.job import Finished, Request
 from railgauge.store import Store
 
 REASON = "iperf3 is not on gw1"
@@ -35,3 +38,38 @@ def test_a_run_of_which_all_was_skipped_is_no_baseline(tmp_path: Path) -> None:
         partial = replace(empty, run=run, planned=1, measured=1, skipped=(REASON,))
         assert _first(store, "nightly", partial, RUN.plan).passed
         assert store.baseline("nightly").runs == (run,)
+
+
+def test_a_run_that_becomes_the_baseline_is_named_with_the_reason(tmp_path: Path) -> None:
+    where = str(tmp_path / "railgauge.db")
+    with Store.open(where) as store:
+        for name, before in (
+            (
+                "nightly",
+                "no other run: if there was a baseline before, --db names another database",
+            ),
+            ("weekly", "1 other run"),
+        ):
+            run = store.begin_run(RUN, planned(case(), replications=1), METRICS)
+            store.add(run, "stream", case().key, measured(1), LAUNCH)
+            finished = Finished(run, load_catalogue(), 1, 1, 0, 0, 0, {}, False, ())
+            (note, *_) = _first(store, name, finished, RUN.plan).notes
+            assert note.startswith(
+                f"run {run} is baseline {name} now and was compared with nothing, as {where} had no"
+                f" baseline of that name, and {before}"
+            )
+
+
+def test_a_baseline_that_is_missing_is_told_from_a_database_that_is(tmp_path: Path) -> None:
+    where = str(tmp_path / "railgauge.db")
+    with Request(where=where) as request:
+        missing = f"no baseline 'nightly', as there is no database {where}: check --db; "
+        with pytest.raises(InputError, match=re.escape(missing)):
+            _select(request, "nightly", RUN.plan, set_missing=False, required=False)
+    assert list(tmp_path.iterdir()) == []
+    with Store.open(where) as store:
+        store.begin_run(RUN, planned(case(), replications=1), METRICS)
+    with Request(where=where) as request:
+        missing = f"no baseline 'nightly' in {where}, which holds 1 run: check --db; "
+        with pytest.raises(InputError, match=re.escape(missing)):
+            _select(request, "nightly", RUN.plan, set_missing=False, required=False)

@@ -150,7 +150,9 @@ def test_facts_of_a_large_file_are_looked_at_by_a_check_alone(path: Path) -> Non
 
 
 def test_reading_a_missing_database_does_not_make_one(path: Path) -> None:
-    with pytest.raises(InputError, match=r"no database at .*: run a plan first or pass --db"):
+    with pytest.raises(
+        InputError, match=r"no database at .*: run a plan first or pass another --db"
+    ):
         Store.open(str(path), create=False)
     assert not path.exists()
 
@@ -160,7 +162,7 @@ def test_reading_an_empty_database_does_not_fill_it(postgres: Path, path: Path) 
 
     path.touch()
     for where in (str(path), make_database(postgres, "test_empty")):
-        with pytest.raises(InputError, match="is empty: run a plan first or pass --db"):
+        with pytest.raises(InputError, match="is empty: run a plan first or pass another --db"):
             Store.open(where, create=False)
     assert path.stat().st_size == 0
 
@@ -240,7 +242,7 @@ def test_a_servers_database_of_any_encoding_can_be_used_or_says_why_not(postgres
         assert store.checksums().changed == ()
     with (
         Store.open(make_database(postgres, "latin1", encoding="LATIN1")) as store,
-        pytest.raises(StoreError, match="its encoding isn't UTF8: name another one with --db"),
+        pytest.raises(StoreError, match="its encoding isn't UTF8: name another one, made"),
     ):
         store.begin_run(RUN, planned(case()), METRICS)
 

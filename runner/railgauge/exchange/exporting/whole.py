@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from railgauge.base.atomicfile import atomic_file
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.real_path import real_path
 
 STANDARD_OUTPUT = Path("-")
 _DATABASE = b"SQLite format 3\0"
@@ -33,7 +34,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         _check(path)
         # Through a link, as the file that it leads to is the one that is meant. A disk may say
         # only when synced that it's full; and a power cut leaves no empty file.
-        with atomic_file(Path(os.path.realpath(path)), sync=True) as out:
+        with atomic_file(real_path(path), sync=True) as out:
             yield out
     except OSError as error:
         raise EnvironmentFailedError(

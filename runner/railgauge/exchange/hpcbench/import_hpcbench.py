@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.real_path import real_path
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.file_names import distinct, name_of_test
 from railgauge.exchange.hpcbench.hpcbench_records import HpcbenchOutput, LogFile
@@ -86,7 +87,7 @@ def import_hpcbench(
 
 def _read_all(paths: Sequence[Path]) -> list[_Test]:
     # Named twice, by whatever way, it is still one file.
-    outputs, problems = _outputs({path.resolve(): path for path in paths})
+    outputs, problems = _outputs({real_path(path): path for path in paths})
     tests = []
     names = distinct(map(name_of_test, outputs))
     for path, name in zip(outputs, names, strict=True):
@@ -113,7 +114,7 @@ def _outputs(files: Mapping[Path, Path]) -> tuple[list[Path], list[Problem]]:
     for path in files.values():
         if path.suffix not in _LOGS:
             outputs.append(path)
-        elif path.with_suffix("").resolve() not in files:
+        elif real_path(path.with_suffix("")) not in files:
             message = f"this is a system log: name {path.with_suffix('').name}, its output"
             problems.append(Problem(str(path), 1, 1, message))
     return outputs, problems

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from stat import S_ISREG
 
 from railgauge.base.errors import FileProblems, InputError, Problem
 from railgauge.exchange.hpcbench.file_layout import MISSING, pattern
@@ -125,11 +126,12 @@ class Lines:
 
 def _read(path: Path) -> str:
     try:
-        if not path.is_file():
-            problem = "is not a file" if path.exists() else "does not exist"
-            raise InputError(f"{path} {problem}: name a file that Hpcbench wrote")
+        if not S_ISREG(path.stat().st_mode):
+            raise InputError(f"{path} is not a file: name a file that Hpcbench wrote")
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist: name a file that Hpcbench wrote") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path} cannot be read: {reason}") from error

@@ -47,6 +47,7 @@ from railgauge.store.records import (
     Outcome,
     PlannedCase,
     PublishedValue,
+    imported_at,
     imported_run,
 )
 from railgauge.store.store import Store
@@ -160,6 +161,8 @@ def import_csv(
     that is, with every mistake in it.
     """
     runs = _read_runs(path, mapping, catalogue, hosts)
+    for results in runs:
+        imported_at((outcome.started_at for *_, outcome in results.outcomes), at)
     # Who calls it again after a failure has no run twice.
     with store.together():
         return [_store(store, results, at, labels or {}, hosts) for results in runs]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.real_path import real_path
 from railgauge.exchange.importing.measured_order import in_measured_order
 from railgauge.exchange.importing.read_file import FileMeasurement, read_file
 from railgauge.exchange.importing.result import ImportResult
@@ -51,7 +52,7 @@ def import_tool(
     differ in what no parameter holds.
     """
     # Named twice, by whatever way, it is still one measurement.
-    files = list({path.resolve(): path for path in paths}.values())
+    files = list({real_path(path): path for path in paths}.values())
     measurements = _read_all(files, _engines(catalogue, tool))
     cases = _by_case(measurements, names)
     run = store.import_run(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems
+from railgauge.base.real_path import real_path
 from railgauge.hosts.peaks.host_peaks import host_peaks, link_peak
 from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.allocated import Allocated
@@ -60,7 +61,7 @@ def read_imported_hosts(path: Path) -> ImportedHosts:
     """Return the hosts file's hosts and links; FileProblems with every mistake in it."""
     # A plan that names the file: there is one reader of hosts files.
     test = {"name": "imported", "engine": "udp"}
-    written = {"railgauge": 1, "name": "imported", "hosts_file": str(path.resolve())}
+    written = {"railgauge": 1, "name": "imported", "hosts_file": str(real_path(path))}
     document = loads(json.dumps({**written, "tests": [test]}), "--hosts")
     plan = Plan.model_validate(document.data)
     topology = read_topology(plan, document, path.parent, Allocated())

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from railgauge.base.errors import BuildError, EnvironmentFailedError
+from railgauge.base.stop_signals import result_interruptibly
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.measure import EquippedHost
@@ -200,7 +201,8 @@ def _side_by_side(action: Callable[[K], T], items: Iterable[K]) -> Iterator[T]:
     """Yield what `action` gives for each item, in order, many at once."""
     workers = ThreadPoolExecutor(_AT_ONCE)
     try:
-        yield from [future.result() for future in [workers.submit(action, item) for item in items]]
+        futures = [workers.submit(action, item) for item in items]
+        yield from [result_interruptibly(future) for future in futures]
     finally:
         # Not waited for after Ctrl-C: what runs there ends when its transport is closed.
         workers.shutdown(wait=False, cancel_futures=True)

@@ -49,7 +49,7 @@ from railgauge.report.tables.default import default_series, default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_axes import RunAxes
 from railgauge.report.tables.run_context import read_context
-from railgauge.report.tables.several_runs import axis_of_runs, beside_one_another
+from railgauge.report.tables.several_runs import axis_of_runs, beside_one_another, check_axis
 from railgauge.report.tables.slow_nodes import HEADER, build_listings
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics
@@ -156,10 +156,12 @@ def _parts(
     by: str,
 ) -> _Parts:
     """Return the report's parts, figures yet undrawn; runs that share cases on the axis `by`."""
+    run_axes = RunAxes(store, runs)
+    if by:
+        check_axis(by, run_axes, runs)
     by = by or axis_of_runs(runs)
     context = read_context(store, runs, spec.tables)
     imported = context.imported
-    run_axes = RunAxes(store, runs)
     of_tables = TableSeries(store, runs, series, catalogue)
 
     def make(table: TableSpec) -> Table:

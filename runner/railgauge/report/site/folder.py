@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from railgauge.base.atomicfile import PART, write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
@@ -16,6 +18,8 @@ from railgauge.report.site.mark import FileMark, marked, read_mark
 INDEX = "index.html"
 RUNS, CASES, LOGS, DATA = "runs", "cases", "logs", "data"
 _LOCK = ".railgauge-site.lock"
+# Between two looks whether another build has ended, in seconds.
+_PAUSE = 0.2
 # The names of the site's files: never a text out of the database.
 _OWN = re.compile(
     # Sites had a page of changes.
@@ -23,6 +27,15 @@ _OWN = re.compile(
     rf"|{DATA}/(?:[0-9]+|nights)\.js"
     rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
 )
+
+
+def _try_lock(lock: IO[str]) -> bool:
+    """Lock the file for this process; return whether that succeeded."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Folder:
@@ -42,11 +55,11 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / _LOCK).open("a", encoding="utf-8")
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not _try_lock(lock):
                 waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                while not _try_lock(lock):
+                    # A signal that comes just before a wait without end would end no wait.
+                    time.sleep(_PAUSE)
             yield
 
     def marks(self) -> dict[str, FileMark]:

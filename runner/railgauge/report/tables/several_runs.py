@@ -10,7 +10,7 @@ from railgauge.report.tables.pivot import SharedCellError
 from railgauge.report.tables.run_axes import LABEL, RunAxes
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import PlacedCase
-from railgauge.store.records import StoredRun
+from railgauge.store.records import PlannedCase, StoredRun
 
 RUN = "run"
 
@@ -25,6 +25,11 @@ def axis_of_runs(runs: Sequence[StoredRun]) -> str:
         and all(key in run.new.labels for run in runs)
     ]
     return f"{LABEL}{telling[0]}" if len(runs) > 1 and len(telling) == 1 else RUN
+
+
+def check_axis(by: str, run_axes: RunAxes, runs: Iterable[StoredRun]) -> None:
+    """InputError for an axis on which none of the runs is, also where nothing needs it."""
+    run_axes.placed([_placed_case(run, planned) for run in runs for planned in run.cases], [by])
 
 
 def shared_by_runs(measurements: Iterable[Placed], axes: Sequence[str]) -> bool:
@@ -63,6 +68,8 @@ def beside_one_another(
 
 
 def _value(run_axes: RunAxes, by: str, run: StoredRun) -> AxisValue:
-    planned = run.cases[0]
-    measured = PlacedCase(run.id, run.new.plan, planned.test, planned.case, planned)
-    return axis_value(run_axes.placed([measured], [by])[0], by)
+    return axis_value(run_axes.placed([_placed_case(run, run.cases[0])], [by])[0], by)
+
+
+def _placed_case(run: StoredRun, planned: PlannedCase) -> PlacedCase:
+    return PlacedCase(run.id, run.new.plan, planned.test, planned.case, planned)
