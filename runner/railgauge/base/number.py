@@ -15,6 +15,8 @@ _WIDE = Context(prec=400)
 # What is further than this from a tie, in the last digit shown, rounds the same in binary, where
 # numbers below so many last digits are less than 1e-6 of one off.
 _FROM_TIE, _EXACT_BELOW, _MOST_DIGITS = 1e-5, 1e9, 20
+# Above this a double's last digits are none of what was measured.
+_EXACT_WHOLE = 1e15
 
 # The units that a table picks from by itself, smallest first.
 _LADDERS: dict[str, tuple[str, ...]] = {
@@ -63,6 +65,16 @@ def format_number(value: float | None, per_unit: Decimal, digits: int) -> str:
 def plural(number: int, noun: str, nouns: str = "") -> str:
     """Return `1 case`, `2 cases`, `1,000 cases`; of several `nouns`, if not with an s."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def plain_number(value: float, digits: int = 4) -> str:
+    """Return `value` with so many significant digits, or all of those before its point.
+
+    Without an exponent, unless it is tiny or huge.
+    """
+    if 10.0 ** (digits - 1) <= abs(value) < _EXACT_WHOLE:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
 
 
 def at_most(value: float, per_unit: float, digits: int) -> str:

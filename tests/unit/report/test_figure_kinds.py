@@ -417,7 +417,7 @@ def test_what_lies_beyond_an_axis_that_ends_before_is_told(
         run,
         figure="kind: replications, y: {metric: throughput, unit: Gbit/s, from: 0, to: 2}",
     )
-    assert "Beyond the ends of the y axis: 1 values or ends of bars." in _text(out)
+    assert "Beyond the ends of the y axis: 1 value or end of a bar." in _text(out)
     assert "set yrange [0:2]" in (out / "fig.plot").read_text()
 
 

@@ -124,7 +124,7 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     text = (out / "night.txt").read_text(encoding="utf-8")
     rows = [line.split()[-2:] for line in text.splitlines() if line.split()[-1:] == ["172"]]
     assert rows == [["616", "172"], ["4180", "172"]]
-    summary = f"{_LINK}: 3451 arrivals of 5000 datagrams sent, the last after 67.486 ms"
+    summary = f"{_LINK}: 3,451 arrivals of 5,000 datagrams sent, the last after 67.486 ms"
     assert f"{summary}; 1549 lost in 8 loss runs." in text
     losses = {int(row["after_sequence"]): int(row["lost"]) for row in _records(out / "fig.csv")}
     assert losses == _LOSSES

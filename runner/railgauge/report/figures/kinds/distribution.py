@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plural
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
@@ -64,8 +65,9 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
     if not len(values):
         return "nothing measured"
     summary, unit = summarise(values), valued.unit_of(x)
+    count = plural(summary.n, "value")
     if summary.n == 1:
-        return f"1 value, {valued.number_text(summary.median)}{unit}"
+        return f"{count}, {valued.number_text(summary.median)}{unit}"
     parts = (
         ("minimum", summary.minimum),
         ("lower quartile", summary.lower_quartile),
@@ -74,7 +76,7 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
         ("maximum", summary.maximum),
     )
     listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts)
-    return f"{summary.n} values, {listed}"
+    return f"{count}, {listed}"
 
 
 def steps(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
