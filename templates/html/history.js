@@ -68,7 +68,7 @@ function quantity(value, unit, like = value) {
   const [shown, whole] = per ? [value / per, size / per] : [value, size];
   // What was counted has no decimals.
   const counted = !name && Number.isInteger(shown);
-  const digits = whole && !counted ? Math.max(0, 3 - Math.floor(Math.log10(whole))) : 0;
+  const digits = whole && !counted ? Math.max(0, 3 - Number(whole.toExponential(3).split("e")[1])) : 0;
   return `${shown.toFixed(Math.min(digits, 20))} ${name === "1" ? "" : name}`.trim();
 }
 

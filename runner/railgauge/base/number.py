@@ -108,7 +108,8 @@ def in_best_unit(value: float, base: str) -> str:
 
 def four_digits(size: float) -> int:
     """Return how many decimals give `size`, which isn't negative, four significant digits."""
-    return max(0, 3 - math.floor(math.log10(size))) if size else 0
+    # Of the rounded size: 999.96 is 1000.
+    return max(0, 3 - int(f"{size:.3e}".partition("e")[2])) if size else 0
 
 
 @lru_cache

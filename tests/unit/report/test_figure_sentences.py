@@ -10,6 +10,7 @@ from tests.support.figure_data import store_values
 from tests.support.matrix_data import store_matrix
 from tests.support.report_data import store_traces, trace
 from tests.support.series_samples import MS, readings, store_series
+from tests.support.site_samples import published
 
 from railgauge.base.intervals import Intervals
 from railgauge.plan.catalogue import load_catalogue
@@ -44,6 +45,20 @@ def test_one_value_is_not_several(store: Store, figure: str, sentence: str) -> N
     values = [1e9, 3e9] if "replications" in figure else [1e9]
     run = store_values(store, {("a→b", 1460): values})
     assert sentence in _sentences(store, run, figure)
+
+
+def test_of_two_values_there_are_no_quartiles(store: Store) -> None:
+    run = store_values(store, {("a→b", 1460): [1e9, 3e9]})
+    text = _sentences(store, run, "kind: ecdf, x: {metric: throughput}")
+    assert "2 values, minimum 1 Gbit/s, median 2 Gbit/s, maximum 3 Gbit/s." in text
+
+
+def test_a_published_mean_is_not_called_a_single_value(store: Store) -> None:
+    run = published(store)
+    y = "y: {metric: throughput, statistic: arithmetic_mean}"
+    text = _sentences(store, run, f"kind: bars, x: {{axis: link}}, {y}, errors: range")
+    assert "Bars without lines on them, as no least and greatest value is published: 1." in text
+    assert "single value" not in text
 
 
 def test_one_pair_is_not_several(store: Store) -> None:

@@ -612,6 +612,16 @@ def test_a_nights_band_says_no_share_of_cases_that_are_too_few_for_it(
     assert band_titles(levels)[-1] == f"run 2, 2026-11-02{words}"
 
 
+def test_the_interval_in_a_sites_data_holds_its_median(database: Path, out: Path):
+    add_run(database, {1: [1234567891.0] * 10, 2: [1234562109.0] * 10})
+    build(database, out)
+    for row in run_data(out, 1).rows:
+        assert row.median is not None
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low <= row.median <= row.high
+
+
 def test_a_plans_only_night_is_one_night(database: Path, out: Path):
     with Store.open(str(database)) as store:
         add_run(store, {1: [1e9]})

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _MOST_BINS = 100
+# Fewer values have no quarters.
+_FOUR_QUARTERS = 4
 # Of fewer counts gnuplot marks halves, too.
 _FEW = 5
 
@@ -68,14 +70,16 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
     count = plural(summary.n, "value")
     if summary.n == 1:
         return f"{count}, {valued.number_text(summary.median)}{unit}"
-    parts = (
-        ("minimum", summary.minimum),
-        ("lower quartile", summary.lower_quartile),
-        ("median", summary.median),
-        ("upper quartile", summary.upper_quartile),
-        ("maximum", summary.maximum),
-    )
-    listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts)
+    parts = {
+        "minimum": summary.minimum,
+        "lower quartile": summary.lower_quartile,
+        "median": summary.median,
+        "upper quartile": summary.upper_quartile,
+        "maximum": summary.maximum,
+    }
+    if summary.n < _FOUR_QUARTERS:
+        del parts["lower quartile"], parts["upper quartile"]
+    listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts.items())
     return f"{count}, {listed}"
 
 
