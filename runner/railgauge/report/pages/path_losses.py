@@ -252,9 +252,9 @@ class _Stream:
             return f"{lost}: where is unknown, as their numbers of IP packets differ{trouble}."
         if all(station.note for station in network):
             return f"{lost}: where is unknown, as nothing on their way was counted{trouble}."
-        others = plural(tolerance, "packet")
+        packets = plural(tolerance, "packet")
         return (
-            f"{lost}: where is unknown, as the counts on their way may differ by {others} of other "
+            f"{lost}: where is unknown, as the counts on their way may differ by {packets} of other "
             f"traffic{' and by the copies' if self.copies else ''}{trouble}."
         )
 
