@@ -254,8 +254,8 @@ class _Stream:
             return f"{lost}: where is unknown, as nothing on their way was counted{trouble}."
         packets = plural(tolerance, "packet")
         return (
-            f"{lost}: where is unknown, as the counts on their way may differ by {packets} of other "
-            f"traffic{' and by the copies' if self.copies else ''}{trouble}."
+            f"{lost}: where is unknown, as the counts on their way may differ by {packets} of "
+            f"other traffic{' and by the copies' if self.copies else ''}{trouble}."
         )
 
 
