@@ -54,14 +54,21 @@ function shape(name, attributes, title = "") {
   return made;
 }
 
+function plural(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 // As railgauge writes numbers: four digits, in the unit that suits the value, or another (`like`).
 function quantity(value, unit, like = value) {
   if (value === null || value === undefined) return "–";
   const size = Math.abs(like);
   const steps = site.units[unit] ?? [[1, unit]];
-  const [per, name] = steps.findLast(([least]) => least <= size) ?? steps[0];
+  const base = size ? undefined : steps.find(([, name]) => name === unit);
+  const [per, name] = base ?? steps.findLast(([least]) => least <= size) ?? steps[0];
   const [shown, whole] = per ? [value / per, size / per] : [value, size];
-  const digits = whole ? Math.max(0, 3 - Math.floor(Math.log10(whole))) : 0;
+  // What was counted has no decimals.
+  const counted = !name && Number.isInteger(shown);
+  const digits = whole && !counted ? Math.max(0, 3 - Number(whole.toExponential(3).split("e")[1])) : 0;
   return `${shown.toFixed(Math.min(digits, 20))} ${name === "1" ? "" : name}`.trim();
 }
 
@@ -167,7 +174,7 @@ class History {
     const room = (most - least || Math.abs(most) * 0.02 || 1) * 0.06;
     [this.bottom, this.top] = [least < 0 ? least - room : Math.max(0, least - room), most + room];
     const svg = shape("svg", { viewBox: `0 0 ${this.wide} 236`, role: "img", tabindex: "0", class: "history" },
-      `${this.label}: ${this.shown.length} nights. Arrow keys go from night to night, Enter opens the run.`);
+      `${this.label}: ${plural(this.shown.length, "night")}. Arrow keys go from night to night, Enter opens the run.`);
     for (const value of [most, (most + least) / 2, least]) {
       svg.append(shape("path", { class: "even", d: `M0 ${this.y(value)}H${this.wide - 80}` }));
       const label = shape("text", { x: this.wide - 74, y: this.y(value) + 4 });
@@ -300,9 +307,8 @@ function gapsNote(runs, nights) {
   const gaps = runs.slice(runs.indexOf(nights[0].run)).filter((run) => !measured.has(run));
   if (!gaps.length) return [];
   const named = gaps.slice(-MOST_GAPS).flatMap(([run]) => [", ", element("a", { href: runFile(run) }, `run ${run}`)]);
-  const number = gaps.length === 1 ? "1 run" : `${gaps.length} runs`;
   const last = gaps.length > MOST_GAPS ? "the last ones were " : "";
-  return [element("p", { class: "note gaps" }, `${number} gave no value: ${last}`, ...named.slice(1))];
+  return [element("p", { class: "note gaps" }, `${plural(gaps.length, "run")} gave no value: ${last}`, ...named.slice(1))];
 }
 
 async function drawCase(section, place, key) {

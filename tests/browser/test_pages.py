@@ -18,6 +18,7 @@ from tests.support.site_samples import build, ended_early, published
 from tests.support.store_samples import RUN
 from tests.support.verdict_samples import add_run, lane, noisy
 
+from railgauge.base.number import in_best_unit
 from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
 
@@ -88,6 +89,16 @@ def test_where_not_all_nights_have_room_the_newest_stand_beside_their_cases(
         return [of("tbody th").left >= left - 1, of("thead th:last-child").right <= right + 1];
     }"""
     assert nights.evaluate(in_view) == [True, True]
+
+
+def test_few_nights_stand_where_the_page_begins(tab: Tab, tmp_path: Path) -> None:
+    for night in range(2):
+        add_run(tmp_path / "night.db", {1: noisy(seed=night)})
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "index.html")
+    left = "element => element.getBoundingClientRect().left"
+    heading = page.locator("section.plan h2").evaluate(left)
+    assert page.locator("table.nights").evaluate(left) == pytest.approx(heading, abs=2)
 
 
 def test_names_with_markup_show_as_text_and_run_nothing(tab: Tab, pages: dict[str, Path]) -> None:
@@ -425,6 +436,20 @@ def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Pat
     page = tab.open(tmp_path / "site" / "compare.html")
     compared = table(page, "throughput of run 1 and run 2, what is apart first")
     assert sorted(column(compared, 1)) == sorted(map(ratio_text, ratios))
+
+
+@pytest.mark.parametrize(
+    ("unit", "values"), [("", [5.0, 0.0, 2.5]), ("s", [0.0, 2.5e-6]), ("1", [0.0, 0.25])]
+)
+def test_a_cases_page_writes_numbers_as_all_others_do(
+    tab: Tab, tmp_path: Path, unit: str, values: list[float]
+) -> None:
+    for value in values:
+        add_run(tmp_path / "night.db", {1: [value]}, unit=unit, better="lower")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / case_file(lane(1).key))
+    medians = column(table(page, "Its runs, the newest first: medians"), 2)
+    assert medians == [in_best_unit(value, unit) for value in reversed(values)]
 
 
 def test_runs_without_a_value_are_named_below_the_nights(tab: Tab, tmp_path: Path) -> None:

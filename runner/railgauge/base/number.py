@@ -15,6 +15,8 @@ _WIDE = Context(prec=400)
 # What is further than this from a tie, in the last digit shown, rounds the same in binary, where
 # numbers below so many last digits are less than 1e-6 of one off.
 _FROM_TIE, _EXACT_BELOW, _MOST_DIGITS = 1e-5, 1e9, 20
+# Above this a double's last digits are none of what was measured.
+_EXACT_WHOLE = 1e15
 
 # The units that a table picks from by itself, smallest first.
 _LADDERS: dict[str, tuple[str, ...]] = {
@@ -65,6 +67,16 @@ def plural(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
+def plain_number(value: float, digits: int = 4) -> str:
+    """Return `value` with so many significant digits, or all of those before its point.
+
+    Without an exponent, unless it is tiny or huge.
+    """
+    if 10.0 ** (digits - 1) <= abs(value) < _EXACT_WHOLE:
+        return f"{value:.0f}"
+    return f"{value:.{digits}g}"
+
+
 def at_most(value: float, per_unit: float, digits: int) -> str:
     """Return a bound that `value` doesn't exceed, in `per_unit`s, with `digits` decimals."""
     ratio = _WIDE.divide(_decimal(value), _decimal(per_unit))
@@ -96,7 +108,8 @@ def in_best_unit(value: float, base: str) -> str:
 
 def four_digits(size: float) -> int:
     """Return how many decimals give `size`, which isn't negative, four significant digits."""
-    return max(0, 3 - math.floor(math.log10(size))) if size else 0
+    # Of the rounded size: 999.96 is 1000.
+    return max(0, 3 - int(f"{size:.3e}".partition("e")[2])) if size else 0
 
 
 @lru_cache

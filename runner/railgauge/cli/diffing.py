@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
@@ -114,7 +115,7 @@ def _changed_lines(before: str, after: str) -> list[str]:
     compared = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     lines = [visible(f"{line[0]} {line[1:]}") for line in list(compared)[2:] if line[0] != "@"]
     more = len(lines) - _MOST_LINES
-    return [*lines[:_MOST_LINES], f"… and {more:,} lines more"] if more > 0 else lines
+    return [*lines[:_MOST_LINES], f"… and {plural(more, 'line')} more"] if more > 0 else lines
 
 
 def _different_words(text: str, other: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 import click
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.base.suggestion import suggest_or_list
 from railgauge.cli.argument_types import RunNumber, ShippedFile, latest_run
 from railgauge.cli.options import database
@@ -104,4 +105,4 @@ def report(
             click.echo(file)
     # A page, a plot and its data for each case: their names would hide the others.
     for folder, count in Counter(file.parent for file in files if file.parent != out).items():
-        click.echo(f"{folder}/ ({count} file{'s' * (count > 1)})")
+        click.echo(f"{folder}/ ({plural(count, 'file')})")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
 from railgauge.cli.output_files import opened_to_add
@@ -114,7 +115,7 @@ def print_outcome(request: Request, finished: Finished) -> int:
     click.echo(f", {finished.missing} missing" if finished.missing else "", nl=False)
     click.echo(f", {finished.suspect} suspect" if finished.suspect else "")
     for reason, count in Counter(finished.skipped).items():
-        click.echo(f"{count} {'cases' if count > 1 else 'case'} skipped: {reason}")
+        click.echo(f"{plural(count, 'case')} skipped: {reason}")
     for line in unsettled_lines(finished.unsettled):
         click.secho(line, bold=True)
     if finished.missing and finished.out_of_time:

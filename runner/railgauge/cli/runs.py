@@ -109,7 +109,7 @@ def _print_failures(failures: list[Failure], names: CaseNames) -> None:
         key = (failure.test, failure.replication, launch, failure.error_code, failure.error_message)
         together.setdefault(key, []).append(failure)
     for (_, replication, _, code, message), group in together.items():
-        more = f" and {len(group) - 1:,} more pairs" if len(group) > 1 else ""
+        more = f" and {plural(len(group) - 1, 'more pair')}" if len(group) > 1 else ""
         name, words = names.with_test(group[0]), message.strip()
         _print(f"failed: {name}{more}, replication {replication}: {words} [{code}]")
 

@@ -11,6 +11,7 @@ import click
 
 from railgauge.base.assets import find_shipped, shipped
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.base.number import plural
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, refuse_given
 from railgauge.cli.planning import span
@@ -133,7 +134,7 @@ def _plan_line(name: str, loaded: LoadedPlan) -> dict[str, str | float | list[st
 def _needs(loaded: LoadedPlan, catalogue: Catalogue) -> Iterator[str]:
     hosts = loaded.plan.hosts.values()
     if any(host.transport_name != "local" for host in hosts):
-        yield f"{len(hosts)} hosts"
+        yield plural(len(hosts), "host")
     for test in loaded.plan.tests:
         engine = catalogue.engines[test.engine]
         if engine.parallel:

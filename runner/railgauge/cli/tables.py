@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from railgauge.base.number import plural
 from railgauge.plan.catalogue import Catalogue
 from railgauge.report.definition.statistic import value_of
 from railgauge.report.document.render import render_text
@@ -44,7 +45,7 @@ def default_text(
 
 
 def _in_short(table: Table, runs: Sequence[int]) -> str:
-    lines = [f"{table.title}: {len(table.rows):,} rows"]
+    lines = [f"{table.title}: {plural(len(table.rows), 'row')}"]
     for index, heading in enumerate(table.header[-1]):
         statistic = table.columns[index].statistic
         values = [

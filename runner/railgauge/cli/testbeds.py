@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.number import plural
 from railgauge.base.units import format_rate, format_time
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
@@ -47,7 +48,7 @@ def up_command(file: Path, hosts_out: Path | None) -> None:
             ) from error
     assert state.record is not None
     layout = state.record.layout
-    click.echo(f"{layout.name} is up: {len(layout.namespaces)} hosts")
+    click.echo(f"{layout.name} is up: {plural(len(layout.namespaces), 'host')}")
     width = max(map(len, layout.namespaces))
     for name, namespace in layout.namespaces.items():
         click.echo(f"  {name:<{width}}  {layout.addresses[name]:<15}  {namespace}")

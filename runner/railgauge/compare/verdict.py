@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.base.number import plural
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
@@ -129,19 +130,17 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield f"judged by {', '.join(comparison.metrics)} alone"
     yield from rename_notes(comparison)
     if number := comparison.undirected:
-        has = (
-            "case was not compared: it has" if number == 1 else "cases were not compared: they have"
-        )
+        has = plural(number, "case was not compared: it has", "cases were not compared: they have")
         lacking = "no metric of which more or less is better"
         if comparison.metrics:
             lacking = "none of the metrics that are judged"
-        yield f"{number:,} {has} {lacking}"
+        yield f"{has} {lacking}"
     if note := few_runs_note(comparison):
         yield note
     if number := sum(any(side.means for side in result.sides) for result in comparison.results):
-        total = len(comparison.results)
+        total = plural(len(comparison.results), "result")
         yield (
-            f"{number:,} of {total:,} {'result' if total == 1 else 'results'}: what was published"
+            f"{number:,} of {total}: what was published"
             " as a mean of several replications counts as one value, and as its run's median"
         )
     sides = [side.runs for side in comparison.selected]
@@ -157,7 +156,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
 def rename_notes(comparison: Comparison) -> Iterator[str]:
     """Yield which tests had another name in some of the runs."""
     for rename in comparison.renamed:
-        cases = "1 case goes" if rename.cases == 1 else f"{rename.cases:,} cases go"
+        cases = plural(rename.cases, "case goes", "cases go")
         yield (
             f"test {rename.test} was called {rename.before} until run {rename.until}:"
             f" {cases} on under the new name"
@@ -171,10 +170,10 @@ def few_runs_note(comparison: Comparison) -> str:
     if not reasons:
         return ""
     first = comparison.selected[0]
-    number, total = reasons.total(), len(pairs)
+    number, total = reasons.total(), plural(len(pairs), "result")
     runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
     return (
-        f"{number:,} of {total:,} {'result' if total == 1 else 'results'}: "
+        f"{number:,} of {total}: "
         f"{reasons.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
         f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
         f"{' --replace' if first.baseline else ''}"

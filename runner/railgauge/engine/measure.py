@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from railgauge.base.errors import EngineError, HostUnreachableError
+from railgauge.base.number import plural
 from railgauge.engine.command_lines import (
     Terms,
     client_argv,
@@ -229,7 +230,7 @@ def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> 
             raise EngineError(
                 "contract",
                 f"{engine.name} said done after {progress.measured} "
-                f"of {len(progress.numbers)} replications",
+                f"of {plural(len(progress.numbers), 'replication')}",
             )
         case Listening():
             raise EngineError("contract", f"{engine.name}: a client can't be listening")

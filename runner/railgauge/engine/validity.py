@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from railgauge.base.derived import cpu_ticks
 from railgauge.base.errors import EngineError
+from railgauge.base.number import plural
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.base.units import format_rate
 from railgauge.plan.system_log import Suspect
@@ -203,16 +204,20 @@ def _foreign_traffic(
 def _swapped(log: SystemLog) -> Iterator[Suspicion]:
     pages = log.counts.get("vm/pswpin", 0) + log.counts.get("vm/pswpout", 0)
     if pages:
-        yield _about(log, "swapped", f"{pages:,} pages were swapped")
+        yield _about(log, "swapped", f"{plural(pages, 'page was', 'pages were')} swapped")
 
 
 def _throttled(log: SystemLog) -> Iterator[Suspicion]:
     hot = _sum(log, "throttle/", ("core_count", "package_count"))
     if hot:
-        yield _about(log, "throttled", f"its CPUs were throttled {hot:,} times, being too hot")
+        yield _about(
+            log, "throttled", f"its CPUs were throttled {plural(hot, 'time')}, being too hot"
+        )
     capped = log.counts.get("cgroup/nr_throttled", 0)
     if capped:
-        yield _about(log, "throttled", f"its cgroup had used up its CPU time {capped:,} times")
+        yield _about(
+            log, "throttled", f"its cgroup had used up its CPU time {plural(capped, 'time')}"
+        )
 
 
 def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
@@ -222,18 +227,14 @@ def _receive_drops(log: SystemLog) -> Iterator[Suspicion]:
         for protocol in ("Udp", "UdpLite", "Udp6", "UdpLite6")
     ) + log.counts.get("protocol/TcpExt/TCPRcvQDrop", 0)
     if full:
-        yield _about(
-            log,
-            "receive-drops",
-            f"at least {full:,} packets were dropped, the receive buffer being full",
-        )
+        were = plural(full, "packet was", "packets were")
+        finding = f"at least {were} dropped, the receive buffer being full"
+        yield _about(log, "receive-drops", finding)
     backlog = _sum(log, "softnet/", ("dropped",))
     if backlog:
-        yield _about(
-            log,
-            "receive-drops",
-            f"at least {backlog:,} packets were dropped, a CPU's backlog being full",
-        )
+        were = plural(backlog, "packet was", "packets were")
+        finding = f"at least {were} dropped, a CPU's backlog being full"
+        yield _about(log, "receive-drops", finding)
 
 
 def under_rate(

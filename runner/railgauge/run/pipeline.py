@@ -25,6 +25,7 @@ from railgauge.base.errors import (
     RailgaugeError,
 )
 from railgauge.base.gitstate import git_state
+from railgauge.base.number import plural
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.stop_signals import calling_on_signal
 from railgauge.base.systemlog import Phase
@@ -345,8 +346,9 @@ def perform(job: WatchedRun) -> Finished:
     else:
         _end_unmeasured(job, totals)
     if totals.stopped and totals.missing and not totals.out_of_time:
+        stored = plural(totals.measured + totals.failed, "replication")
         raise InterruptedRunError(
-            f"stopped: {totals.measured + totals.failed} replications measured and stored, "
+            f"stopped: {stored} measured and stored, "
             f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
         )
     return Finished(

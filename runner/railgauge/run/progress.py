@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, scale
+from railgauge.base.number import best_unit, plural, scale
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.catalogue import Catalogue, EngineInfo, MetricDescription
 from railgauge.plan.schedule import Dispatch
@@ -205,7 +205,7 @@ class PlainProgress(_Progress):
     def _begin(self, run: int, total: int) -> None:
         self._total = total
         self._began = self._reported_at = time.monotonic()
-        self.say(f"run {run}: {total} replications to measure")
+        self.say(f"run {run}: {plural(total, 'replication')} to measure")
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Say nothing: a line for each would drown the log."""
@@ -217,7 +217,9 @@ class PlainProgress(_Progress):
         now = time.monotonic()
         if self._measured and now - self._reported_at >= self._seconds:
             self._reported_at = now
-            still_open = "" if self._open is None else f"{_cases(self._open)} still open, at most "
+            still_open = (
+                "" if self._open is None else f"{plural(self._open, 'case')} still open, at most "
+            )
             self.say(
                 f"{self._measured}/{self._total} {self._name(dispatch)} "
                 f"{_headline(self._engines, dispatch, outcome)}, {still_open}"
@@ -228,13 +230,15 @@ class PlainProgress(_Progress):
         """Note it for the next line."""
         self._total = total
         if self._open is None:
-            self.say(f"{_cases(still_open)} with a rule: measured until it says that is enough")
+            self.say(
+                f"{plural(still_open, 'case')} with a rule: measured until it says that is enough"
+            )
         self._open = still_open
 
     def end(self) -> None:
         """Write how long it took."""
         took = time.monotonic() - self._began
-        self.say(f"{self._measured}/{self._total} replications in {_clock(took)}")
+        self.say(f"{self._measured}/{plural(self._total, 'replication')} in {_clock(took)}")
 
 
 class LiveProgress(_Progress):
@@ -291,7 +295,7 @@ class LiveProgress(_Progress):
     def remaining(self, total: int, still_open: int) -> None:
         """Shorten the bar, and show how many cases are still open."""
         with _QUIETLY:
-            self._bar.update(self._task, total=total, open=f"{_cases(still_open)} open")
+            self._bar.update(self._task, total=total, open=f"{plural(still_open, 'case')} open")
 
     def end(self) -> None:
         """Take the bar away."""
@@ -305,10 +309,6 @@ def failure(name: str, outcome: Outcome) -> str:
         f"failed: {name}, replication {outcome.replication}: "
         f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
     )
-
-
-def _cases(count: int) -> str:
-    return f"{count} case" if count == 1 else f"{count} cases"
 
 
 def _clock(seconds: float) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from railgauge.base.errors import HostUnreachableError
+from railgauge.base.number import plural
 from railgauge.base.side_by_side import everywhere
 from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.presence import absent, programs_of, unmet, version_of, why_skipped
@@ -33,7 +34,7 @@ def find_programs(job: HeldRun) -> CheckedRun:
         if reason := why_skipped(_programs(job, dispatch), dispatch.hosts, lacking, problems):
             skipped[dispatch.test, dispatch.case.key] = reason
     for reason, count in Counter(skipped.values()).items():
-        job.observer.say(f"skipped: {count} {'cases' if count > 1 else 'case'}: {reason}")
+        job.observer.say(f"skipped: {plural(count, 'case')}: {reason}")
     left = job.schedule
     if skipped:
         left = left.keep(lambda dispatch: (dispatch.test, dispatch.case.key) not in skipped)

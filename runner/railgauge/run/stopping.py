@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from railgauge.base.number import plural
 from railgauge.engine.outcome import Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Catalogue, Value
@@ -322,10 +323,10 @@ def unsettled_lines(cases: Sequence[Unsettled]) -> Iterator[str]:
     for case in cases:
         shares.setdefault(case.share, []).append(case)
     for share, unsettled in shares.items():
-        count = "1 case" if len(unsettled) == 1 else f"{len(unsettled)} cases"
+        count = plural(len(unsettled), "case")
         yield f"NOT SETTLED: {count} never got within {share_text(share)}:"
         for case in unsettled[:_MOST_NAMED]:
             end = "the most it may take" if case.ended == "most" else "its time was over"
-            yield f"  {case.name}: {case.n} replications, {end}"
+            yield f"  {case.name}: {plural(case.n, 'replication')}, {end}"
         if (more := len(unsettled) - _MOST_NAMED) > 0:
             yield f"  and {more} more: `railgauge show RUN --json` has them all"

@@ -14,6 +14,8 @@ from railgauge.base.number import (
     fitting_units,
     format_number,
     in_best_unit,
+    plain_number,
+    plural,
     scale,
 )
 
@@ -106,3 +108,34 @@ def test_the_unit_is_one_in_which_the_middle_value_is_at_least_one(
 )
 def test_a_value_stands_in_the_unit_that_suits_it(value: float, base: str, text: str) -> None:
     assert in_best_unit(value, base) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0, 4, "0"),
+        (0.12345, 4, "0.1235"),
+        (1234.5, 4, "1234"),
+        (9999.7, 4, "10000"),
+        (-12345.6, 4, "-12346"),
+        (99999.96, 6, "100000"),
+        (1234567.0, 6, "1234567"),
+        (2e10, 4, "20000000000"),
+        (1e300, 4, "1e+300"),
+    ],
+)
+def test_a_number_alone_has_no_exponent(value: float, digits: int, text: str) -> None:
+    assert plain_number(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0 links"), (1, "1 link"), (2, "2 links"), (1000, "1,000 links")]
+)
+def test_one_of_a_kind_is_called_so(number: int, text: str) -> None:
+    assert plural(number, "link") == text
+
+
+@pytest.mark.parametrize("size", [0.99996, 9.9996, 99.996, 999.96])
+def test_what_is_rounded_up_to_another_digit_keeps_four(size: float) -> None:
+    number, _, unit = in_best_unit(size * 1e9, "bit/s").partition(" ")
+    assert len(number.replace(".", "")) == 4, (number, unit)

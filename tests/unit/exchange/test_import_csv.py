@@ -353,6 +353,34 @@ def test_mistakes_in_means_are_told(importer: Importer, content: str, message: s
     assert problem.startswith(message)
 
 
+SPREAD = replace(
+    MAPPING,
+    mean_of="10",
+    minimum=[Binding("throughput", "least:Mbit/s")],
+    maximum=[Binding("throughput", "most:kbit/s")],
+)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ("10.5,10.7,11000", "2:11: the least value is above the mean"),
+        ("10.5,10.4,10400", "2:16: the greatest value is below the mean"),
+    ],
+)
+def test_a_mean_outside_its_own_values_is_refused(
+    importer: Importer, numbers: str, message: str
+) -> None:
+    (problem,) = importer.problems(f"bytes,link,mbps,least,most\n64,a,{numbers}\n", SPREAD)
+    assert problem.startswith(message)
+
+
+@pytest.mark.parametrize("numbers", ["10.5,10.5,10500", "10.5,10.53,10460", "10,10.4,---"])
+def test_a_mean_may_be_rounded_beyond_its_own_values(importer: Importer, numbers: str) -> None:
+    result = importer(f"bytes,link,mbps,least,most\n64,a,{numbers}\n", SPREAD)
+    assert result.values == 1
+
+
 @pytest.mark.parametrize("rows", ["1,3\n64,a,2,", "2,\n64,a,1,3", "lost,\n64,a,1,3"])
 def test_a_mean_stands_beside_no_replication(importer: Importer, rows: str) -> None:
     content = f"bytes,link,mbps,n\n64,a,---,\n64,a,{rows}\n"

@@ -158,7 +158,7 @@ def test_there_is_no_ratio_to_nothing_but_a_difference() -> None:
         points,
     )
     assert _texts(table) == [["n/a", "5.00"]]
-    assert table.footnotes[0].text == "no ratio: it would be 5e+06 to 0"
+    assert table.footnotes[0].text == "no ratio: it would be 5000000 to 0"
 
 
 def test_an_interval_is_that_of_the_ratio_itself() -> None:

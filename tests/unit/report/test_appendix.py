@@ -162,6 +162,15 @@ def test_runs_are_told_one_by_one_and_their_machines_once_if_they_are_the_same(
     ]
 
 
+def test_of_a_test_that_was_skipped_no_replications_are_counted(store: Store) -> None:
+    planned = [PlannedCase("stream", _case("udp", datagram=64), 3, skipped="no route")]
+    new = NewRun("fabric", _PLAN, "/plans", "", False, 1, "ctl", "0.1.0", "ab12", {})
+    run = store.begin_run(new, planned, {"udp": {"throughput": MetricInfo("bit/s", "higher")}})
+    store.finish_run(run, "complete")
+    text = _text(_appendix(store, run))
+    assert "Test stream (engine udp) has 1 case. Skipped: no route (1 case)." in text
+
+
 def test_nothing_is_said_of_an_order_that_cannot_be_read(store: Store) -> None:
     text = _text(_appendix(store, _measured(store, plan="railgauge: 99\nnew: true\n")))
     assert "which this version of railgauge can't read" in text

@@ -120,9 +120,7 @@ def test_a_case_without_headlines_is_not_taken_for_unmeasured_beside_one_with_th
         series = default_series(store, [run])
         (table,) = (build(spec, series) for spec in default_spec(series).tables)
     assert "3.00" in render_text(table)
-    assert [footnote.text for footnote in table.footnotes] == [
-        "0 of 1 replications; 1 not measured"
-    ]
+    assert [footnote.text for footnote in table.footnotes] == ["0 of 1 replication; 1 not measured"]
 
 
 def test_connections_are_headlines() -> None:

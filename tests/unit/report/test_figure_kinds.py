@@ -225,7 +225,7 @@ def test_ten_thousand_values_are_thinned_to_within_a_thousandth(
     (steps,) = _blocks(out)
     assert len(steps) < 3000
     assert (steps[0, 1], steps[-1, 1]) == (0, 100)
-    assert f"{len(steps)} of 10001 steps are drawn" in _text(out)
+    assert f"{len(steps):,} of 10,001 steps are drawn" in _text(out)
     ordered = np.sort(values) / 1e9
     exact = 100 * np.searchsorted(ordered, steps[1:, 0] * (1 + 1e-9), side="right") / 10_000
     assert np.abs(steps[1:, 1] - exact).max() < 1e-6
@@ -350,7 +350,7 @@ def test_ten_thousand_marks_are_thinned_and_no_suspect_one_is_lost(
     marks, hollow = _blocks(out)
     assert len(marks) < 3000
     assert hollow[:, 0].tolist() == [5000]
-    assert f"{len(marks) + 1} of 10000 replications are drawn" in _text(out)
+    assert f"{len(marks) + 1:,} of 10,000 replications are drawn" in _text(out)
 
 
 def test_a_map_has_a_cell_for_each_case_the_first_row_at_the_bottom(
@@ -417,7 +417,7 @@ def test_what_lies_beyond_an_axis_that_ends_before_is_told(
         run,
         figure="kind: replications, y: {metric: throughput, unit: Gbit/s, from: 0, to: 2}",
     )
-    assert "Beyond the ends of the y axis: 1 values or ends of bars." in _text(out)
+    assert "Beyond the ends of the y axis: 1 value or end of a bar." in _text(out)
     assert "set yrange [0:2]" in (out / "fig.plot").read_text()
 
 

@@ -124,8 +124,8 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     text = (out / "night.txt").read_text(encoding="utf-8")
     rows = [line.split()[-2:] for line in text.splitlines() if line.split()[-1:] == ["172"]]
     assert rows == [["616", "172"], ["4180", "172"]]
-    summary = f"{_LINK}: 3451 arrivals of 5000 datagrams sent, the last after 67.486 ms"
-    assert f"{summary}; 1549 lost in 8 loss runs." in text
+    summary = f"{_LINK}: 3,451 arrivals of 5,000 datagrams sent, the last after 67.486 ms"
+    assert f"{summary}; 1,549 lost in 8 loss runs." in text
     losses = {int(row["after_sequence"]): int(row["lost"]) for row in _records(out / "fig.csv")}
     assert losses == _LOSSES
     assert "<td>1143</td>" in (out / "index.html").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def test_thinned_points_are_told_and_unthinned_ones_are_not(store: Store, tmp_pa
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
     drawn = len(_columns(tmp_path / "out" / "fig-1.dat"))
     assert drawn < 2100
-    assert f"{drawn} of 5000 arrivals are drawn: the others fall on the same spots." in text
+    assert f"{drawn:,} of 5,000 arrivals are drawn: the others fall on the same spots." in text
     assert len(_columns(tmp_path / "out" / "fig-2.dat")) == 50
     assert "of 50 arrivals are drawn" not in text
 
@@ -207,7 +207,7 @@ def test_a_trace_cut_short_says_so(store: Store, tmp_path: Path) -> None:
     run = store_traces(store, {("a→b", 0.0): [trace(recorded=100)]})
     _write(store, run, tmp_path / "out", "kind: arrival")
     text = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8")
-    assert "5000 arrivals of 5000 datagrams sent, the first 100 traced" in text
+    assert "5,000 arrivals of 5,000 datagrams sent, the first 100 traced" in text
     # Of the 4,900 that came later nobody knows.
     assert "none lost up to number 99." in text
 

@@ -85,8 +85,8 @@ def test_each_replication_has_a_row_and_a_failed_one_is_told(store: Store) -> No
     assert _rows(table) == [["1", "1"], ["2", "---"], ["3", "3"]]
     assert [bool(row.cells[0].mark) for row in table.rows] == [False, True, True]
     assert [note.text for note in table.footnotes] == [
-        "0 of 1 replications; 1 failed",
-        "1 of 1 replications suspect (included)",
+        "0 of 1 replication; 1 failed",
+        "1 of 1 replication suspect (included)",
     ]
 
 

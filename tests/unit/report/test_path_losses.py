@@ -302,3 +302,8 @@ def test_ports_that_counted_the_warm_up_too_are_not_compared() -> None:
 
 def test_cases_without_a_stream_have_no_losses() -> None:
     assert path_losses(_case(), [], [], {"rtt_mean": 1e-4, "lost_packets": 3}) == ()
+
+
+def test_of_nothing_sent_nothing_is_said_to_have_arrived() -> None:
+    metrics = {**_metrics(0), "sent_packets": 0.0}
+    assert _loss(ports=[], metrics=metrics).sentences == ("No datagram was sent.",)

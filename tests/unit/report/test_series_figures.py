@@ -95,7 +95,7 @@ def test_intervals_drawn_as_fewer_steps_are_counted_all(store: Store, tmp_path: 
     run = store_series(store, Intervals(10_000_000, 10_000_000, counts))
     rows, text = _draw(store, run, tmp_path / "f", "throughput_series")
     assert len(rows) == 2002
-    assert "a→b: 2001 intervals in 400 steps, least 800.0 kbit/s, greatest" in text
+    assert "a→b: 2,001 intervals in 400 steps, least 800.0 kbit/s, greatest" in text
     assert "a→b: several intervals are drawn as one." in text
 
 

@@ -299,6 +299,21 @@ def test_of_two_links_between_the_same_hosts_the_map_shows_the_slower(slow_link:
     assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pairs_map.svg
 
 
+def test_a_host_of_which_no_pair_was_measured_stays_on_the_map():
+    pairs = [(client, server) for client in "abcd" for server in "abcd" if client != server]
+    cases = tuple(
+        DataCase("stream", f"{place:016x}", "→".join(pair), "", *pair)
+        for place, pair in enumerate(pairs)
+    )
+    rows = tuple(
+        MetricRow(place, 0, None if "d" in pair else 1e9) for place, pair in enumerate(pairs)
+    )
+    metrics = (MetricKind("throughput", "bit/s", "higher"),)
+    (pairs_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
+    assert pairs_map.summary.startswith("4 hosts, 6 of 12 pairs have a value")
+    assert 'text-anchor="end">d</text>' in pairs_map.svg
+
+
 def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
     pairs = [(client, server) for client in "abc" for server in "abc" if client != server]
     cases = tuple(
@@ -563,3 +578,57 @@ def test_cases_that_share_a_row_are_not_green_in_a_night_in_which_some_were_not_
         add_run(database, usual | {number: [] for number in failing}, fails=2)
     build(database, out)
     assert nights_table(out) == {"14 cases": ["same", "part", "same", "none", "same"]}
+
+
+def band_titles(levels: Sequence[float]) -> list[str]:
+    """Return what is said of a night whose cases are at these shares of the night before."""
+    cases = [DataCase("stream", lane(n).key, "", "", "", "") for n in range(len(levels))]
+    metrics = (MetricKind("throughput", "bit/s", "higher"),)
+    heads = [RunHead(n, PLAN, f"2026-11-0{n}T02:00", "", False, False) for n in (1, 2)]
+    data = {}
+    for head, against, values in zip(heads, ((), (1,)), ([1.0] * len(levels), levels), strict=True):
+        rows = tuple(MetricRow(place, 0, 1e9 * value) for place, value in enumerate(values))
+        data[head.id] = RunData(head.id, against, False, None, metrics, tuple(cases), rows, ())
+    svg = PlanNights(heads, data, {}).band
+    return re.findall(r"<title>([^<]*)</title>", svg)
+
+
+@pytest.mark.parametrize(
+    ("levels", "words"),
+    [
+        ([0.9], ": -10.0 %"),
+        ([0.9, 1.1], ": median +0.0 %, all cases from -10.0 % to +10.0 %"),
+        ([0.5, *[1.0] * 7, 1.2], ": median +0.0 %, all cases from -50.0 % to +20.0 %"),
+        (
+            [0.5, 0.9, *[1.0] * 7, 1.2],
+            ": median +0.0 %, all cases but the slowest and the fastest tenth from -10.0 % to"
+            " +0.0 %",
+        ),
+    ],
+)
+def test_a_nights_band_says_no_share_of_cases_that_are_too_few_for_it(
+    levels: Sequence[float], words: str
+):
+    assert band_titles(levels)[-1] == f"run 2, 2026-11-02{words}"
+
+
+def test_the_interval_in_a_sites_data_holds_its_median(database: Path, out: Path):
+    add_run(database, {1: [1234567891.0] * 10, 2: [1234562109.0] * 10})
+    build(database, out)
+    for row in run_data(out, 1).rows:
+        assert row.median is not None
+        assert row.low is not None
+        assert row.high is not None
+        assert row.low <= row.median <= row.high
+
+
+def test_a_plans_only_night_is_one_night(database: Path, out: Path):
+    with Store.open(str(database)) as store:
+        add_run(store, {1: [1e9]})
+        add_run(store, {1: [1e9]}, new=replace(RUN, plan="other"))
+        add_run(store, {1: [1e9]}, new=replace(RUN, plan="other"))
+    build(database, out)
+    index = text(out, "index.html")
+    assert ", 1 replication" in index
+    assert "1 replications" not in index
+    assert "2 nights × 1 case " in index + " "

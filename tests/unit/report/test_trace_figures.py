@@ -160,7 +160,7 @@ def test_loss_runs_are_counted_by_their_length(store: Store, tmp_path: Path) -> 
         ("a→b", str(n), str(n)): str({1: 3, 3: 1, 5: 1}.get(n, 0)) for n in range(1, 6)
     }
     assert "a→b: 11 of 60 lost in 5 loss runs, shortest 1, median 1, longest 5." in text
-    assert "b→a: none of 5000 lost." in text
+    assert "b→a: none of 5,000 lost." in text
     partly = replace(trace(lost, sent=60, recorded=35), arrived=49)
     rows, text = _draw(
         store, store_traces(store, {("a→b", 0.0): [partly]}), tmp_path / "b", "kind: loss_runs"

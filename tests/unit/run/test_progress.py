@@ -66,7 +66,7 @@ def test_failures_are_told_in_a_plain_log() -> None:
     failed = Outcome(1, 0.0, {}, "failed", error_code="output", error_message="no\x1b[2J\nfigure\n")
     progress.measured(Dispatch("t", case, (1,)), failed, Launch(0.0))
     assert out.getvalue().splitlines() == [
-        "run 7: 1 replications to measure",
+        "run 7: 1 replication to measure",
         "failed: t gw→hh, replication 1: no\\x1b[2J\\nfigure [output]",
     ]
 

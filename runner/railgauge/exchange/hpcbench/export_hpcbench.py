@@ -10,6 +10,7 @@ from pathlib import Path
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.number import plural
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.file_names import distinct
 from railgauge.exchange.hpcbench.grouping import OutputGroup, parts
@@ -101,7 +102,7 @@ def _of_group(cases: Sequence[PlannedCase]) -> bool:
 
 def _skipped_notes(skipped: Mapping[tuple[str, str], int]) -> Iterator[str]:
     for (test, reason), count in skipped.items():
-        cases = "1 case is" if count == 1 else f"{count} cases are"
+        cases = plural(count, "case is", "cases are")
         yield f"{test}: {cases} left out, skipped in that run: {reason}"
 
 

@@ -12,6 +12,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -317,6 +318,7 @@ class _Reader:
                 metrics[name] = float(number)
                 if mean_of is not None:
                     published[name] = self._mean(cells, name, mean_of)
+                    self._check_spread(cells, name, metrics[name], published[name])
         client, server = self._ends(cells, link)
         key = case_key(self.engine.name, link, client, server, parameters)
         case = Case(key, self.engine.name, link, client, server, parameters)
@@ -372,6 +374,22 @@ class _Reader:
         return PublishedValue(
             mean_of, spread.get("stdev"), spread.get("minimum"), spread.get("maximum")
         )
+
+    def _check_spread(
+        self, cells: Sequence[CsvCell], name: str, mean: float, published: PublishedValue
+    ) -> None:
+        """Note a least value above the mean, or a greatest below it, beyond what rounding does."""
+        _, column, parse = next(metric for metric in self.metrics if metric[0] == name)
+        room = _half_digit(cells[column].text, parse)
+        for beside, end, sign, words in (
+            ("minimum", published.minimum, 1, "the least value is above the mean"),
+            ("maximum", published.maximum, -1, "the greatest value is below the mean"),
+        ):
+            if end is None:
+                continue
+            _, column, parse = self.beside[beside][name]
+            if sign * (end - mean) > room + _half_digit(cells[column].text, parse):
+                self._report(cells[column], f"{words}: is it in another unit, or column?")
 
     def _counts(self, cells: Sequence[CsvCell], case: Case) -> dict[str, dict[str, int]]:
         """Return what system logs counted in a second, by side and counter."""
@@ -462,3 +480,9 @@ class _Reader:
         if self.problems:
             problems = sorted(self.problems, key=attrgetter("line", "column"))
             raise FileProblems(problems[:_MOST_PROBLEMS])
+
+
+def _half_digit(text: str, parse: Callable[[str], float]) -> float:
+    """Return half of what the last digit of a printed number counts, in its base unit."""
+    exponent = int(Decimal(text).as_tuple().exponent)
+    return parse(f"{Decimal(1).scaleb(exponent):f}") / 2

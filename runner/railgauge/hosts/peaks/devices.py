@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from railgauge.base.number import plural
 from railgauge.hosts.peaks.peak import PeakValue
 
 Facts = Mapping[str, str]
@@ -26,8 +27,7 @@ def memory(facts: Facts) -> PeakValue | str:
     parts = [tuple(map(int, match.groups())) for match in matches if match is not None]
     total = sum(count * bits // 8 * speed for count, bits, speed in parts) * 1e6
     terms = " + ".join(
-        f"{count} channel{'s' if count > 1 else ''} × {bits // 8} B × {speed} MT/s"
-        for count, bits, speed in parts
+        f"{plural(count, 'channel')} × {bits // 8} B × {speed} MT/s" for count, bits, speed in parts
     )
     return PeakValue(total, f"{terms} (SMBIOS)") if total else "no channel is understood"
 

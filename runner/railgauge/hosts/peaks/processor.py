@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from railgauge.base.number import plural
 from railgauge.hosts.peaks.peak import PeakValue
 
 Facts = Mapping[str, str]
@@ -82,7 +83,7 @@ def floating_point(facts: Facts, bits: int) -> PeakValue | str:
     if not (cores := facts.get("cpu.cores", "")).isdecimal():
         return "the kernel doesn't report the cores"
     lanes = units.bits // bits
-    count = f"{units.count} unit{'s' if units.count > 1 else ''}"
+    count = plural(units.count, "unit")
     return PeakValue(
         int(cores) * lanes * 2 * units.count * clock,
         f"{cores} cores × {lanes} lanes × 2 × {count} × {clock / 1e9:g} GHz (cpufreq)",

@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import in_columns, visible
+from railgauge.base.number import plural
 from railgauge.report.figures import svg
 from railgauge.report.figures.figure import Figure, text_bars
 from railgauge.report.figures.plotfile import DrawnFigure
@@ -167,6 +168,7 @@ def _html() -> Environment:
         tooltip=tooltip, marks=marks, display_form=display_form, picture=_picture, policy=policy
     )
     html.filters["visible"] = visible
+    html.filters["plural"] = plural
     html.filters["dated"] = _dated
     return html
 

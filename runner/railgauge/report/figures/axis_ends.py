@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plain_number
 from railgauge.report.figures.figure import Scale
 
 # Left on both sides of the values, as a share of the axis; around a single value, as a factor.
@@ -33,7 +34,9 @@ def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) 
     low = scale.low if scale.low is not None else least / ratio ** (_BESIDE + below)
     high = scale.high if scale.high is not None else most * ratio**_BESIDE
     whole = bool(np.all(positive == np.round(positive)))
-    marks = ((mark, f"{mark:.10g}") for mark in _marks(low, high, whole) if low <= mark <= high)
+    marks = (
+        (mark, plain_number(mark, 10)) for mark in _marks(low, high, whole) if low <= mark <= high
+    )
     return replace(scale, low=low, high=high, tics=scale.tics or tuple(marks))
 
 
@@ -52,7 +55,7 @@ def linear_scale(
     step = round_step(high - low, most)
     step = max(step, 1.0) if np.all(values == np.round(values)) else step
     places = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    tics = tuple((place, f"{place:.10g}") for place in places)
+    tics = tuple((place, plain_number(place, 10)) for place in places)
     return replace(scale, low=low, high=high, tics=scale.tics or tics)
 
 

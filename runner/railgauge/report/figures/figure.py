@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.base.number import four_digits
+from railgauge.base.number import four_digits, plain_number
 from railgauge.base.units import format_size
 from railgauge.plan.cases import Value
 from railgauge.report.tables.table import Table
@@ -154,7 +154,7 @@ def place_text(place: float, x: Scale) -> str:
     if x.unit == "B":
         text = format_size(round(place))
         return f"{text} B" if text.isdigit() else text
-    return f"{place:.10g} {x.unit}".rstrip()
+    return f"{plain_number(place, 10)} {x.unit}".rstrip()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -43,7 +43,7 @@ def visible_values(
 def thinned(drawn: int, count: int, noun: str) -> Iterator[str]:
     """Yield how many of `count` `noun` are drawn, if not all are."""
     if drawn < count:
-        yield f"{drawn} of {count} {noun} are drawn: the others fall on the same spots."
+        yield f"{drawn:,} of {count:,} {noun} are drawn: the others fall on the same spots."
 
 
 def _fine(values: NDArray[np.float64], log: bool) -> NDArray[np.int64]:

@@ -6,7 +6,14 @@ import math
 import re
 from functools import lru_cache
 
-from railgauge.base.number import NOT_DEFINED, best_unit, format_number, in_best_unit, scale
+from railgauge.base.number import (
+    NOT_DEFINED,
+    best_unit,
+    format_number,
+    in_best_unit,
+    plain_number,
+    scale,
+)
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.statistic import resolved, value_of, words_of
 from railgauge.report.tables.notes import interval_meaning
@@ -32,7 +39,9 @@ def tooltip(cell: Cell, column: Column) -> str:
         per_unit = scale(column.unit, column.metric_unit)
         unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
         divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
-        parts.append(f"theoretical {cell.peak / divisor:.6g} {unit} ({cell.peak_source})")
+        parts.append(
+            f"theoretical {plain_number(cell.peak / divisor, 6)} {unit} ({cell.peak_source})"
+        )
     if cell.reference is not None:
         parts.append(_reference(cell.reference, cell.level, column, digits))
     return "; ".join(parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.certification import DatedCheck, last_checks, pair_standings
 from railgauge.base.characters import visible
-from railgauge.base.number import in_best_unit
+from railgauge.base.number import in_best_unit, plain_number
 from railgauge.report.pages.contents import Details
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def _row(dated: DatedCheck) -> tuple[str, tuple[str, ...]]:
 def _quantity(check: CertificateCheck, number: float | None) -> str:
     if number is None:
         return _NO_VALUE
-    return in_best_unit(number, check.unit) if check.unit else f"{number:g}"
+    return in_best_unit(number, check.unit) if check.unit else plain_number(number, 6)
 
 
 def _share(check: CertificateCheck, number: float | None) -> str:
     if number is None:
         return _NO_VALUE
-    return f"{100 * number:.3f}\N{NO-BREAK SPACE}%" if check.relative else f"{number:.4g}"
+    return f"{100 * number:.3f}\N{NO-BREAK SPACE}%" if check.relative else plain_number(number)

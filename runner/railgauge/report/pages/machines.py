@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from railgauge.base.characters import shortened, visible
-from railgauge.base.number import in_best_unit
+from railgauge.base.number import in_best_unit, plural
 from railgauge.store.records import Peak, StoredRun
 
 # With more hosts than this a fact's values are listed, each with its hosts, not a column a host.
@@ -124,7 +124,7 @@ def in_short(machines: Machines, most: int) -> tuple[tuple[str, str], ...]:
 
 
 def _note(hosts: int, names: int, differing: int) -> str:
-    facts = f"{names} fact{'s' if names > 1 else ''}"
+    facts = plural(names, "fact")
     if hosts == 1:
         return f"{facts} of one host."
     agreement = f"{differing} of them not the same on all" if differing else "all of them alike"
@@ -167,9 +167,9 @@ def _rows(
     for text, same in ordered[:_MOST_VALUES]:
         yield FactRow(title, (FactCell(text), FactCell(_host_words(same, len(hosts)))), not uniform)
     if len(ordered) > _MOST_VALUES:
-        more = f"{len(ordered) - _MOST_VALUES} more values"
+        more = plural(len(ordered) - _MOST_VALUES, "more value")
         count = sum(len(same) for _, same in ordered[_MOST_VALUES:])
-        yield FactRow(title, (FactCell(more), FactCell(f"{count} hosts")), True)
+        yield FactRow(title, (FactCell(more), FactCell(plural(count, "host"))), True)
 
 
 def _host_words(hosts: Sequence[str], host_count: int) -> str:

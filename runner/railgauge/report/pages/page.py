@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.plan.case_names import CaseNames
 from railgauge.report.pages.case.case_pages import CaseLink
 from railgauge.report.pages.contents import Details
@@ -49,7 +50,7 @@ def sentences(details: Details, most: int) -> tuple[str, ...]:
         f"{heading}, replication {texts[0]}: {texts[-1]}." for heading, texts in details.rows[:most]
     ]
     if len(details.rows) > most:
-        lines.append(f"{len(details.rows) - most} more are in index.html.")
+        lines.append(f"{plural(len(details.rows) - most, 'more is', 'more are')} in index.html.")
     return tuple(lines)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from railgauge.base.number import plural
 from railgauge.base.systemlog import PortLog, SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.pages.path_stations import (
@@ -163,16 +164,19 @@ class _Stream:
         pieces: int | None,
         tolerance: int,
     ) -> list[str]:
+        if not self.sent:
+            return ["No datagram was sent."]
+        sent = plural(self.sent, "datagram")
         if not self.lost:
-            return [f"All {self.sent:,} datagrams arrived."]
+            return [f"All {sent} arrived."]
         if self.dropped is None:
             gro = self.case.parameters.get("gro")
             reason = (
                 "with gro it counts several datagrams as one" if gro else "its drops are not known"
             )
             return [
-                f"{self.lost:,} of {self.sent:,} datagrams vanished: how many of them at the "
-                f"socket on {self.receiver} can't be determined, as {reason}."
+                f"{self.lost:,} of {sent} vanished: how many of them at the socket on "
+                f"{self.receiver} can't be determined, as {reason}."
             ]
         sentences: list[str] = []
         usable = [station for station in network if not station.note]
@@ -187,13 +191,14 @@ class _Stream:
                 sentences += self._reassembly_sentences([start, *usable][-1], pieces, tolerance)
         if self.dropped:
             sentences.append(
-                f"{self.dropped:,} of {self.sent:,} datagrams reached {self.receiver} and were "
-                "dropped at the socket, whose receive buffer was full."
+                f"{self.dropped:,} of {sent} reached {self.receiver} and were dropped at the "
+                "socket, whose receive buffer was full."
             )
         sentences = sentences or [self._unlocated_sentence(network, pieces, tolerance)]
         if self.copies:
+            copies = plural(self.copies, "copy of a datagram was", "copies of datagrams were")
             sentences.append(
-                f"{self.copies:,} copies of datagrams were made on the way, and counts that "
+                f"{copies} made on the way, and counts that "
                 f"include them hide as many losses: {self.lost:,} different datagrams are missing."
             )
         return sentences
@@ -229,7 +234,7 @@ class _Stream:
         if vanished <= 0 or max(vanished, missing) <= tolerance:
             return []
         trouble = _trouble_words([(self.receiver, ip_trouble(self.receiver_log))])
-        losses = f"{vanished:,} of {self.sent:,} datagrams, of {pieces} packets each,"
+        losses = f"{vanished:,} of {plural(self.sent, 'datagram')}, of {pieces} packets each,"
         if missing <= tolerance:
             return [
                 f"{losses} were not put together again on {self.receiver}, although their packets "
@@ -241,15 +246,16 @@ class _Stream:
     def _unlocated_sentence(
         self, network: Sequence[Station], pieces: int | None, tolerance: int
     ) -> str:
-        lost = f"{self.lost:,} of {self.sent:,} datagrams vanished"
+        lost = f"{self.lost:,} of {plural(self.sent, 'datagram')} vanished"
         trouble = _station_trouble(*network)
         if pieces is None:
             return f"{lost}: where is unknown, as their numbers of IP packets differ{trouble}."
         if all(station.note for station in network):
             return f"{lost}: where is unknown, as nothing on their way was counted{trouble}."
+        packets = plural(tolerance, "packet")
         return (
-            f"{lost}: where is unknown, as the counts on their way may differ by {tolerance:,} "
-            f"packets of other traffic{' and by the copies' if self.copies else ''}{trouble}."
+            f"{lost}: where is unknown, as the counts on their way may differ by {packets} of "
+            f"other traffic{' and by the copies' if self.copies else ''}{trouble}."
         )
 
 
@@ -266,11 +272,14 @@ def _with_notes(
         if station.note or station.packets is None:
             noted.append(station)
         elif station.packets < least - tolerance:
-            note = f"has not counted all of {least:,} packets that arrived: old, or not on the path"
+            arrived = plural(least, "packet")
+            note = f"has not counted all of {arrived} that arrived: old, or not on the path"
             noted.append(replace(station, note=note))
         elif station.packets > most + copies + tolerance:
             excess = station.packets - most
-            noted.append(replace(station, note=f"has counted {excess:,} packets of other traffic"))
+            noted.append(
+                replace(station, note=f"has counted {plural(excess, 'packet')} of other traffic")
+            )
         else:
             noted.append(station)
     wrong: set[int] = set()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.plan.case_names import CaseNames, NamedCase, parameter_texts
 from railgauge.plan.cases import Case
 from railgauge.report.site.site_pages import CaseJob
@@ -77,7 +78,7 @@ def _lead(case: Case, job: CaseJob) -> Iterator[str]:
     if case.server is not None:
         where = f"from {case.client} to {case.server}"
     elif case.members:
-        where = f"on the {len(case.members)} hosts of group {case.link}"
+        where = f"on the {plural(len(case.members), 'host')} of group {case.link}"
     yield f"Engine {visible(case.engine)} {visible(where)}."
     options = " --plan … --test …" if len(job.places) > 1 else ""
     yield (

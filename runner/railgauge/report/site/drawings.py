@@ -6,7 +6,7 @@ Colours are the style sheet's, by classes: the page's policy refuses style attri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 from typing import NamedTuple
@@ -30,7 +30,7 @@ _LEVELS = (0.98, 0.95, 0.9, 0.75)
 
 
 class BandNight(NamedTuple):
-    """A night of a band: of its cases' ratios the 10 % below, the middle, the 90 % below.
+    """A night of a band: of its cases' ratios the middle, and the ends without the outer tenths.
 
     `slowest` is the ratio of the slowest case that was judged slower; None where none was.
     """
@@ -148,12 +148,11 @@ def ratio_bar(
     )
 
 
-def pairs_map(label: str, values: Sequence[PairValue]) -> str:
+def pairs_map(label: str, names: Collection[str], values: Sequence[PairValue]) -> str:
     """Return a square for each pair, from the hosts at the left to those above; empty of too many.
 
-    Its colour says how much of the median it has.
+    Its colour says how much of the median it has. `names` are the hosts, also those without a pair.
     """
-    names = {host for value in values for host in (value.client, value.server)}
     hosts = sorted(names, key=natural)
     if not 2 <= len(hosts) <= _MOST_HOSTS:
         return ""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from railgauge.base.characters import visible
-from railgauge.base.number import ladder
+from railgauge.base.number import ladder, plural
 from railgauge.plan.case_names import CaseNames, NamedCase
 from railgauge.plan.cases import Case
 from railgauge.report.site.folder import DATA, INDEX, Folder
@@ -251,7 +251,7 @@ def _minute_began(started_at: str) -> str:
 
 
 def _state(run: RunSummary) -> str:
-    words = f", {run.measured:,} replications"
+    words = f", {plural(run.measured, 'replication')}"
     if run.failed:
         words += f", {run.failed:,} failed"
     if run.state != "complete":

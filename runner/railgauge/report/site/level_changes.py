@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.compare.case_history import (
     LEAST_NIGHTS,
     NIGHTS,
@@ -73,10 +74,10 @@ def level_changes(
     histories = histories_of(store, heads, _medians(heads, data, cases))
     newest = [nearby.add_to(history) for history in newest_first(histories.changed)]
     changed, provisional = changed_cases(newest)
-    last = f"in the last {nights} {'night' if nights == 1 else 'nights'}"
+    last = f"in the last {plural(nights, 'night')}"
     if changed:
         share = f" ({provisional:,} provisional)" if provisional else ""
-        summary = f"{changed:,} {'case' if changed == 1 else 'cases'} changed{share} {last}"
+        summary = f"{plural(changed, 'case')} changed{share} {last}"
     elif nights < LEAST_NIGHTS:
         summary = nothing_changed(histories, nights)
     else:

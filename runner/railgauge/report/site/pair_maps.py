@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from railgauge.base.number import in_best_unit
+from railgauge.base.number import in_best_unit, plural
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.site.drawings import PairValue, pairs_map, shares
 from railgauge.report.site.run_data import DataCase, MetricKind, RunData
@@ -76,13 +76,14 @@ def _map(
     }
     values = {pair: of_pair[0] for pair, of_pair in slowest_first.items()}
     share = shares(values, metric.better)
-    hosts = {host for pair in values for host in pair}
+    hosts = {host for pair in planned for host in pair}
     quantity = metric.name.replace("_", " ")
     name = ", ".join(filter(None, (case.name.partition(": ")[0], case.differing)))
-    noun = "pairs" if len(set(planned)) == len(planned) else "links"
+    noun = "pair" if len(set(planned)) == len(planned) else "link"
     measured = sum(map(len, of_pairs.values()))
-    summary = f"{len(hosts)} hosts, {measured} of {len(planned)} {noun} have a value"
-    if noun == "links":
+    have = "has" if measured == 1 else "have"
+    summary = f"{len(hosts)} hosts, {measured} of {plural(len(planned), noun)} {have} a value"
+    if noun == "link":
         summary += "; of several between two hosts the slowest is shown"
     slow = sorted((pair for pair in share if share[pair] < _SLOW), key=lambda pair: share[pair])
     if slow:
@@ -100,7 +101,7 @@ def _map(
         for pair, of_pair in slowest_first.items()
     ]
     title = f"{name}: {quantity} between hosts"
-    return PairMap(title, summary, pairs_map(f"{title}. {summary}", pairs))
+    return PairMap(title, summary, pairs_map(f"{title}. {summary}", hosts, pairs))
 
 
 def _texts(values: Sequence[float], unit: str) -> str:

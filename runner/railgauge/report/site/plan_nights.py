@@ -8,8 +8,7 @@ from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
-import numpy as np
-
+from railgauge.base.number import plural
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.report.site.drawings import BandNight, band
 from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData
@@ -144,7 +143,7 @@ class PlanNights:
         if not any(nights):
             return ""
         last = nights[-1]
-        label = f"{len(nights)} nights. " + (last.title if last else "")
+        label = f"{plural(len(nights), 'night')}. " + (last.title if last else "")
         return band(label, nights)
 
     def _night(self, head: RunHead) -> BandNight | None:
@@ -160,11 +159,15 @@ class PlanNights:
                 slower[ratio] = case.name
         if not primary:
             return None
-        low, middle, high = map(float, np.quantile(primary, (0.1, 0.5, 0.9)))
-        title = f"run {head.id}, {day(head)}: median {percent_text(middle - 1)}"
+        primary.sort()
+        # Of a few cases none is a tenth.
+        beyond = len(primary) // 10
+        low, middle, high = primary[beyond], median(primary), primary[-1 - beyond]
+        title = f"run {head.id}, {day(head)}: {percent_text(middle - 1)}"
         if len(primary) > 1:
-            title += f", 10 % of cases below {percent_text(low - 1)}, 10 % above"
-            title += f" {percent_text(high - 1)}"
+            cases = "all cases but the slowest and the fastest tenth" if beyond else "all cases"
+            title = f"run {head.id}, {day(head)}: median {percent_text(middle - 1)}, {cases} from"
+            title += f" {percent_text(low - 1)} to {percent_text(high - 1)}"
         slowest = min(slower, default=None)
         if slowest is not None:
             title += f"; slowest {percent_text(slowest - 1)}, {slower[slowest]}"
@@ -255,7 +258,7 @@ class PlanNights:
             measured_cases |= {name for name in names if self._statuses[name][night] != "none"}
             kinds.append(_worst({self._statuses[name][night] for name in measured_cases}))
         other = "other " if len(names) < len(self._statuses) else ""
-        number = f"{len(names):,} {other}{'case' if len(names) == 1 else 'cases'}"
+        number = plural(len(names), f"{other}case")
         return NightRow(number, "", tuple(map(_cell, kinds, self.columns)))
 
     def _name(self, case: DataCase) -> _Name:

@@ -230,9 +230,12 @@ def _measured(case: int, metric: int, series: Series) -> MetricRow:
     if not len(values):
         return MetricRow(case, metric, None, failed=series.failed)
     bounds = median_interval(values, series.level)
-    low, high = (_short(bounds.low), _short(bounds.high)) if bounds else (None, None)
     suspect = int(np.count_nonzero(series.suspect))
     middle = median(values.tolist())
+    low = high = None
+    if bounds:
+        # Also when shortened they hold it.
+        low, high = min(_shortened(bounds.low), middle), max(_shortened(bounds.high), middle)
     counts = series.mean_of or len(values), suspect, series.failed
     percent = round(100 * series.level) if bounds else 95
     return MetricRow(case, metric, middle, low, high, *counts, "", percent, series.mean_of > 0)
@@ -255,7 +258,11 @@ def _judged(row: MetricRow, result: Result | None) -> MetricRow:
 
 
 def _short(value: float) -> float | None:
-    return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    return _shortened(value) if math.isfinite(value) else None
+
+
+def _shortened(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def _trimmed(row: MetricRow) -> Sequence[object]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, scale
+from railgauge.base.number import best_unit, plural, scale
 from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
@@ -198,7 +198,7 @@ def _oddities(series: Series, odd: Oddities) -> Iterator[Remark]:
 
 
 def _suspect(count: int, n: int, codes: Iterable[str]) -> Iterator[Remark]:
-    text = f"{count} of {n} replications suspect (included)"
+    text = f"{count} of {plural(n, 'replication')} suspect (included)"
     clauses = [_SUSPECT.get(code, visible(code)) for code in dict.fromkeys(codes)]
     for clause in clauses or ["replications are suspect"]:
         yield Remark(f"{text}: {clause}" if clauses else text, brief=clause)
@@ -212,7 +212,7 @@ def _counts(series: Series) -> str:
     if n >= needed and not failed:
         return ""
     least = "" if series.least is None else f"{series.least} to "
-    reasons = [f"{n} of {least}{series.planned} replications"]
+    reasons = [f"{n} of {least}{plural(series.planned, 'replication')}"]
     if failed:
         reasons.append(f"{failed} failed")
     if missing > 0 and series.least is not None and not series.ended:

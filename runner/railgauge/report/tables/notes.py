@@ -340,14 +340,14 @@ def sources(measurements: Iterable[Placed], imported: Collection[int]) -> str:
             case = measurement.case
             hosts.update({name: None for name in (case.client, case.server, *case.members) if name})
     parts = [
-        f"{'imported ' if elsewhere else ''}{_plural('run', numbers)} of plan {visible(plan)}"
+        f"{'imported ' if elsewhere else ''}{_named('run', numbers)} of plan {visible(plan)}"
         for (plan, elsewhere), numbers in runs.items()
     ]
-    sentence = "; ".join(parts) + (f", on {_plural('host', hosts)}" if hosts else "")
+    sentence = "; ".join(parts) + (f", on {_named('host', hosts)}" if hosts else "")
     return f"{capitalised(sentence)}."
 
 
-def _plural(word: str, names: Collection[int] | Collection[str]) -> str:
+def _named(word: str, names: Collection[int] | Collection[str]) -> str:
     return f"{word}{'s' if len(names) > 1 else ''} {listed(visible(str(name)) for name in names)}"
 
 

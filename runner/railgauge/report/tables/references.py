@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plain_number
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import (
     LEAST_FOR_INTERVAL,
@@ -149,7 +150,9 @@ def compare(
     if column.compared == "difference":
         return (value - base,), reference_value
     if base <= 0 or value < 0:
-        remarks.append(Remark(f"no ratio: it would be {value:g} to {base:g}"))
+        remarks.append(
+            Remark(f"no ratio: it would be {plain_number(value, 6)} to {plain_number(base, 6)}")
+        )
         return (), reference_value
     return (value / base - (column.compared == "change"),), reference_value
 

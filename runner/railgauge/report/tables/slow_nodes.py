@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import capitalised, visible
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit, fitting_units, format_number, scale
+from railgauge.base.number import (
+    best_unit,
+    fitting_units,
+    format_number,
+    plain_number,
+    plural,
+    scale,
+)
 from railgauge.plan.cases import Value
 from railgauge.report.definition.definition_model import SlowNodesSpec
 from railgauge.report.tables.axes import FIXED_AXES, Axis, place_label
@@ -314,15 +320,15 @@ def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent with four significant digits and never an exponent."""
-    return f"{Decimal(f'{share * 100:.4g}').normalize():f} %"
+    """Return a share in percent."""
+    return f"{plain_number(100 * share)} %"
 
 
 def _left_out(shortfalls: Shortfalls, matrix: Matrix) -> Iterator[str]:
     missing = int(matrix.missing.sum())
     if missing:
         planned = int(matrix.planned.sum())
-        yield f"Without a value, failed or not measured: {missing} of {planned} pairs."
+        yield f"Without a value, failed or not measured: {missing} of {plural(planned, 'pair')}."
     if shortfalls.judged < len(matrix.hosts):
         yield (
             f"{shortfalls.judged} of {len(matrix.hosts)} hosts could be judged: it takes two"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
-from railgauge.base.number import at_most
+from railgauge.base.number import at_most, plural
 from railgauge.report.definition.statistic import (
     LEAST_FOR_INTERVAL,
     MEANS,
@@ -65,7 +65,8 @@ def intervals(kinds: Sequence[Measured], *, named: bool) -> str:
     if without:
         have = "has" if without == 1 else "have"
         noun = "one" if text else "a 95 % interval"
-        few = f"{without} of {len(counts)} cells {have} too few for {noun} ({LEAST_FOR_INTERVAL})"
+        cells = f"{without} of {plural(len(counts), 'cell')}"
+        few = f"{cells} {have} too few for {noun} ({LEAST_FOR_INTERVAL})"
         text = f"{text}; {few}" if text else few
     return text
 
@@ -83,7 +84,7 @@ def dependence(series: Iterable[Series]) -> tuple[str, ...]:
         shared = shared_autocorrelation([entry.values for entry in members])
         if shared is not None:
             times = math.sqrt((1 + shared) / (1 - shared))
-            cases = f"{len(members)} case{'s' if len(members) > 1 else ''}"
+            cases = plural(len(members), "case")
             parts.append(
                 f"{visible(metric)} of run {run} (autocorrelation {shared:.2f} over {cases}; about"
                 f" {times:.1f} times as wide would do)"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
-from railgauge.base.number import best_unit, scale
+from railgauge.base.number import best_unit, plain_number, scale
 from railgauge.hosts.peaks.host_peaks import missing_peak_reason
 from railgauge.hosts.peaks.peak import LINK_RATE, Peak
 from railgauge.plan.cases import Case
@@ -125,7 +125,9 @@ class Theoretical:
 
     def _limit(self, peaks: Sequence[Peak], value: float) -> Limit | NoLimit:
         if not math.isfinite(value) or value <= 0:
-            return NoLimit(f"no theoretical value: {words(peaks[0].resource)} is {value:g}")
+            return NoLimit(
+                f"no theoretical value: {words(peaks[0].resource)} is {plain_number(value, 6)}"
+            )
         self._used.update(dict.fromkeys(peaks))
         sources = dict.fromkeys(visible(peak.source) for peak in peaks)
         return Limit(value, peaks[0].unit, "; ".join(sources))
@@ -140,4 +142,5 @@ def _hosts(case: Case) -> list[str]:
 def _quantity(value: float, base: str) -> str:
     unit = best_unit(base, [value])
     per_unit = scale(unit, base)
-    return f"{value / float(per_unit):.6g} {unit}" if per_unit is not None else f"{value:.6g}"
+    number = plain_number(value / float(per_unit or 1), 6)
+    return f"{number} {unit}" if per_unit is not None else number

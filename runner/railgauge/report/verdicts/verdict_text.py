@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from railgauge.base.characters import in_columns, visible
+from railgauge.base.number import plural
 from railgauge.compare.compare import Comparison, Result
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.case_names import CaseNames
@@ -116,7 +117,7 @@ def case_lines(compared: Comparison, names: CaseNames) -> Iterator[str]:
         yield "n: replications, of which s are suspect; f failed as well"
     for word, cases in zip(("before", "after"), compared.cases_only, strict=True):
         if cases:
-            yield f"{len(cases):,} {'case' if len(cases) == 1 else 'cases'} only {word}:"
+            yield f"{plural(len(cases), 'case')} only {word}:"
             yield from (f"  {names.with_test(planned)}" for planned in cases[:_MOST_CASES])
             if (more := len(cases) - _MOST_CASES) > 0:
                 yield f"  … and {more:,} more"

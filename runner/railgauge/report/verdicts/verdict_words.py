@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from railgauge.base.characters import shortened, visible
-from railgauge.base.number import best_unit, format_number, four_digits, plural, scale
+from railgauge.base.number import (
+    best_unit,
+    format_number,
+    four_digits,
+    plain_number,
+    plural,
+    scale,
+)
 from railgauge.compare.changed_counters import CounterChange
 from railgauge.compare.compare import Comparison, Result, SideSample
 from railgauge.compare.facts import HostChanges
@@ -38,19 +45,20 @@ def headline(verdict: Verdict) -> str:
     slower = len({result.name[:2] for result in verdict.slower})
     parts = [_nothing_slower(compared)]
     if slower:
-        parts = [f"{slower:,} of {cases:,} {_cases(cases)} slower"]
+        parts = [f"{slower:,} of {plural(cases, 'case')} slower"]
     if not compared.selected[0].runs:
         parts = ["nothing to compare with yet"]
     if "faster" in counts:
-        parts.append(f"{counts['faster']:,} {_results(counts['faster'])} faster")
+        parts.append(f"{plural(counts['faster'], 'result')} faster")
     if verdict.lost:
         lost = len({result.name[:2] for result in verdict.lost})
-        parts.append(f"{lost:,} {_cases(lost)} could not be measured")
+        parts.append(f"{plural(lost, 'case')} could not be measured")
     if undecided := counts.get("not enough data", 0) - len(verdict.lost):
-        parts.append(f"not enough data for {undecided:,} of {len(compared.results):,} results")
+        results = plural(len(compared.results), "result")
+        parts.append(f"not enough data for {undecided:,} of {results}")
     if compared.cases_only[0]:
-        removed = len(compared.cases_only[0])
-        parts.append(f"{removed:,} {_cases(removed)} of the first not in the second")
+        removed = plural(len(compared.cases_only[0]), "case")
+        parts.append(f"{removed} of the first not in the second")
     plan = f"{visible(verdict.plan)}: " if verdict.plan else ""
     return f"{plan}{', '.join(parts)} ({first} → {second})"
 
@@ -68,8 +76,8 @@ def _nothing_slower(comparison: Comparison) -> str:
 def tally(comparison: Comparison) -> str:
     """Return how many results have each verdict: `4 results: 1 slower, 3 same`."""
     parts = [f"{number:,} {change}" for change, number in comparison.counts().items()]
-    total = len(comparison.results)
-    return f"{total:,} {_results(total)}: {', '.join(parts) or 'nothing to compare'}"
+    total = plural(len(comparison.results), "result")
+    return f"{total}: {', '.join(parts) or 'nothing to compare'}"
 
 
 def not_enough_data(verdict: Verdict, names: CaseNames) -> list[str]:
@@ -97,7 +105,7 @@ def metric_name(result: Result) -> str:
 
 def _and_more(results: Sequence[Result]) -> str:
     more = len(results) - 1
-    return f" and {more:,} more {'result' if more == 1 else 'results'}" if more else ""
+    return f" and {plural(more, 'more result')}" if more else ""
 
 
 def sentence(result: Result) -> str:
@@ -164,7 +172,7 @@ def reason_lines(reasons: Reasons | None) -> Iterator[str]:
 
 def counter_line(counter: CounterChange) -> str:
     """Return `gw1: TCP retransmits (RetransSegs) 0 → 0.0031 /segment`."""
-    before, after = (f"{value:.4g}" for value in (counter.before, counter.after))
+    before, after = (plain_number(value) for value in (counter.before, counter.after))
     return f"{visible(counter.host)}: {visible(counter.name)} {before} → {after} {counter.unit}"
 
 
@@ -194,11 +202,3 @@ def shared_facts(
         yield from fact_lines(host)
     if (more := len(hosts) - _MOST_HOSTS) > 0:
         yield f"facts of {plural(more, 'host')} more changed: all of them with --json"
-
-
-def _cases(number: int) -> str:
-    return "case" if number == 1 else "cases"
-
-
-def _results(number: int) -> str:
-    return "result" if number == 1 else "results"

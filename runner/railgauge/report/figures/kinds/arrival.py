@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.base.number import best_unit, format_number, scale
+from railgauge.base.number import best_unit, format_number, plural, scale
 from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
@@ -59,9 +59,9 @@ def _draw(figure: FigureSpec, store: Store, lines: Sequence[FigureLine[StoredTra
 
 def _summary(trace: Trace, runs: NDArray[np.int64]) -> str:
     recorded = len(trace.sequence)
-    arrived = f"{trace.arrived} arrivals of {trace.sent} datagrams sent"
+    arrived = f"{plural(trace.arrived, 'arrival')} of {plural(trace.sent, 'datagram')} sent"
     if recorded < trace.arrived:
-        arrived += f", the first {recorded} traced"
+        arrived += f", the first {recorded:,} traced"
     if not recorded:
         return arrived
     last = float(trace.received.max()) * _NS
@@ -74,8 +74,7 @@ def _summary(trace: Trace, runs: NDArray[np.int64]) -> str:
     lost = int(runs[:, 1].sum())
     if not lost:
         return f"{arrived}, {last_text}, none lost{limit}"
-    plural = "s" if len(runs) > 1 else ""
-    return f"{arrived}, {last_text}; {lost} lost in {len(runs)} loss run{plural}{limit}"
+    return f"{arrived}, {last_text}; {lost:,} lost in {plural(len(runs), 'loss run')}{limit}"
 
 
 def _table(figure: FigureSpec, losses: Sequence[tuple[str, NDArray[np.int64]]]) -> Table | None:

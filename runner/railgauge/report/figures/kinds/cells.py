@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plain_number
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import summary_of, value_of, words_of
@@ -115,7 +116,9 @@ def _summary(
 ) -> Iterator[str]:
     present = ~np.isnan(values)
     count = int(np.count_nonzero(present))
-    start = f"{len(placed.x)} by {len(placed.y)} cells, {count} of {len(placed.cases)} have a value"
+    have = "has" if count == 1 else "have"
+    size = f"{len(placed.x)} by {len(placed.y)} cells"
+    start = f"{size}, {count} of {len(placed.cases)} {have} a value"
     if not count:
         yield f"{start}."
         return
@@ -127,13 +130,11 @@ def _summary(
             f"{axis.name.replace('_', ' ')} {axis.text(value)}"
             for axis, value in zip(axes, (placed.x[column], placed.y[row]), strict=True)
         )
-        return f"{values[row, column]:.4g}{unit} at {', '.join(where)}"
+        return f"{plain_number(values[row, column])}{unit} at {', '.join(where)}"
 
     least, most = int(np.nanargmin(values)), int(np.nanargmax(values))
-    yield (
-        f"{start}: median {np.median(values[present]):.4g}{unit}, least {cell_text(least)},"
-        f" greatest {cell_text(most)}."
-    )
+    middle = plain_number(float(np.median(values[present])))
+    yield (f"{start}: median {middle}{unit}, least {cell_text(least)}, greatest {cell_text(most)}.")
 
 
 def _notes(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plain_number, plural
 from railgauge.report.figures.axis_ends import round_step
 from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Scale
@@ -64,7 +65,8 @@ class Colouring:
         marks = np.arange(first, last + 1, dtype=np.float64) * step
         places = size - 0.5 - self.shares(marks) * size
         return tuple(
-            (place, f"{mark:.6g}") for place, mark in zip(places.tolist(), marks, strict=True)
+            (place, plain_number(mark, 6))
+            for place, mark in zip(places.tolist(), marks, strict=True)
         )
 
     @property
@@ -76,10 +78,10 @@ class Colouring:
     def notes(self, noun: str) -> Iterator[str]:
         """Yield how many values (each of a `noun`) lie beyond the colours' ends."""
         if self.beyond:
-            are = f"{noun} is" if self.beyond == 1 else f"{noun}s are"
+            far = "better or worse" if self.good else "greater or smaller"
             yield (
-                f"{self.beyond} {are} more than {_WIDEST:g} times better or worse than the"
-                " median: shown in the colour of that end."
+                f"{plural(self.beyond, f'{noun} is', f'{noun}s are')} more than {_WIDEST:g} times"
+                f" {far} than the median: shown in the colour of that end."
             )
 
 

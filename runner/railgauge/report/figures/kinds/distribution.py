@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plural
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from railgauge.store.records import Series
 
 _MOST_BINS = 100
+# Fewer values have no quarters.
+_FOUR_QUARTERS = 4
 # Of fewer counts gnuplot marks halves, too.
 _FEW = 5
 
@@ -64,17 +67,20 @@ def _summary(values: NDArray[np.float64], x: Scale) -> str:
     if not len(values):
         return "nothing measured"
     summary, unit = summarise(values), valued.unit_of(x)
+    count = plural(summary.n, "value")
     if summary.n == 1:
-        return f"1 value, {valued.number_text(summary.median)}{unit}"
-    parts = (
-        ("minimum", summary.minimum),
-        ("lower quartile", summary.lower_quartile),
-        ("median", summary.median),
-        ("upper quartile", summary.upper_quartile),
-        ("maximum", summary.maximum),
-    )
-    listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts)
-    return f"{summary.n} values, {listed}"
+        return f"{count}, {valued.number_text(summary.median)}{unit}"
+    parts = {
+        "minimum": summary.minimum,
+        "lower quartile": summary.lower_quartile,
+        "median": summary.median,
+        "upper quartile": summary.upper_quartile,
+        "maximum": summary.maximum,
+    }
+    if summary.n < _FOUR_QUARTERS:
+        del parts["lower quartile"], parts["upper quartile"]
+    listed = ", ".join(f"{name} {valued.number_text(value)}{unit}" for name, value in parts.items())
+    return f"{count}, {listed}"
 
 
 def steps(edges: NDArray[np.float64], counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -37,6 +37,13 @@ _WORDS: dict[Errors, str] = {
     "stdev": "one standard deviation either way",
 }
 
+# What a source of published means may say, or not.
+_SPREAD: dict[Errors, str] = {
+    "range": "least and greatest value",
+    "interval": "interval of the median",
+    "stdev": "standard deviation",
+}
+
 
 class Point(NamedTuple):
     """A case's number and the ends of its bar, in the axis' unit; NaN: no bar."""
@@ -104,19 +111,26 @@ class PointAxis:
         counts = [point.summary.n for point in points]
         if max(counts, default=0) < 2:
             return
-        barless = sum(1 for point in points if np.isnan(point.low))
+        barless = [point.summary for point in points if np.isnan(point.low)]
+        # Of a published mean there is no median.
+        published = sum(1 for summary in barless if np.isnan(summary.median))
         counted = valued.count_range(counts)
         sentence = f"{noun}: the {words_of(self.statistic)} of {counted} replications"
-        if self.errors != "none" and barless < len(points):
+        if self.errors != "none" and len(barless) < len(points):
             sentence += f"; {bars}: {_WORDS[self.errors]}"
         yield f"{sentence}."
-        if self.errors != "none" and barless:
+        if self.errors == "none":
+            return
+        if few := len(barless) - published:
             values = (
                 f"fewer than {LEAST_FOR_INTERVAL} values"
                 if self.errors == "interval"
                 else "a single value"
             )
-            yield f"{noun} without {bars}, as {values} can't have any: {barless}."
+            yield f"{noun} without {bars}, as {values} can't have any: {few}."
+        if published:
+            spread = _SPREAD[self.errors]
+            yield f"{noun} without {bars}, as no {spread} is published: {published}."
 
 
 def fits(errors: Errors, statistic: str) -> bool:

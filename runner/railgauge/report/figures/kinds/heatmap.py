@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plain_number, plural
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import FIELDS, words_of
@@ -133,7 +134,8 @@ def _summary(
 ) -> list[str]:
     present = ~np.isnan(values)
     count, pairs = int(np.count_nonzero(present)), int(np.count_nonzero(matrix.planned))
-    start = f"{len(matrix.hosts)} hosts, {count} of {pairs} pairs have a value"
+    have = "has" if count == 1 else "have"
+    start = f"{len(matrix.hosts)} hosts, {count} of {plural(pairs, 'pair')} {have} a value"
     if not count:
         return [f"{start}."]
     unit = valued.unit_of(colouring.scale)
@@ -142,20 +144,21 @@ def _summary(
     def pair_text(place: int) -> str:
         row, column = divmod(place, len(values))
         pair = f"{axis.text(matrix.hosts[row])} to {axis.text(matrix.hosts[column])}"
-        return f"{values[row, column]:.4g}{unit} from {pair}"
+        return f"{plain_number(values[row, column])}{unit} from {pair}"
 
     def host_text(rows: NDArray[np.float64]) -> str:
         medians = [
             np.nan if np.isnan(row).all() else float(np.median(row[~np.isnan(row)])) for row in rows
         ]
         worst = int(np.nanargmax(medians) if colouring.lower else np.nanargmin(medians))
-        return f"{axis.text(matrix.hosts[worst])} ({medians[worst]:.4g}{unit})"
+        return f"{axis.text(matrix.hosts[worst])} ({plain_number(medians[worst])}{unit})"
 
     worst, best = int(badness.argmax()), int(np.where(present, badness, np.inf).argmin())
+    low, high = ("worst", "best") if colouring.good else ("least", "greatest")
+    middle = plain_number(float(np.median(values[present])))
     return [
-        f"{start}: median {np.median(values[present]):.4g}{unit}, worst {pair_text(worst)},"
-        f" best {pair_text(best)}.",
-        f"By the medians of their pairs, the worst client is {host_text(values)}, the worst server"
+        f"{start}: median {middle}{unit}, {low} {pair_text(worst)}, {high} {pair_text(best)}.",
+        f"By the medians of their pairs, the {low} client is {host_text(values)}, the {low} server"
         f" {host_text(values.T)}.",
     ]
 
@@ -166,8 +169,8 @@ def _notes(
     counts = valued.replications(all_series)
     order = f"Rows are clients, columns servers; darker is {'worse' if colouring.good else 'less'}."
     if counts and counts != {1}:
-        ends = "–".join(str(count) for count in sorted({min(counts), max(counts)}))
-        order += f" Of each pair the {words_of(statistic)} of {ends} replications."
+        counted = valued.count_range(counts)
+        order += f" Of each pair the {words_of(statistic)} of {counted} replications."
     yield order
     yield from colouring.notes("pair")
     missing = int(np.count_nonzero(matrix.missing))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
 from railgauge.base.intervals import Intervals, Readings
-from railgauge.base.number import best_unit, in_best_unit
+from railgauge.base.number import best_unit, in_best_unit, plural
 from railgauge.plan.cases import Case
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
@@ -166,7 +166,7 @@ def _summary(label: str, quantity: IntervalQuantity, count: int, steps: NDArray[
         for value in (steps[:, 2].min(), steps[:, 2].max())
     )
     # Of fewer steps these are the values of several intervals each.
-    intervals = f"{len(steps)} intervals"
+    intervals = plural(len(steps), "interval")
     if _merged(count, steps):
-        intervals = f"{count} intervals in {len(steps)} steps"
+        intervals = f"{plural(count, 'interval')} in {plural(len(steps), 'step')}"
     return f"{label}: {intervals}, least {least}, greatest {greatest}."

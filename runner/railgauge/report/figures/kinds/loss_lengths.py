@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from railgauge.base.number import plural
 from railgauge.base.trace import Trace, loss_runs
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
@@ -58,13 +59,13 @@ def _summary(trace: Trace, lengths: NDArray[np.int64]) -> str:
     # Above the highest number in the trace, losses are unknown.
     limit = "" if whole else f" up to number {int(trace.sequence.max(initial=0))}"
     if not len(lengths):
-        return f"none of {trace.sent} lost{limit}"
-    plural = "s" if len(lengths) > 1 else ""
+        return f"none of {trace.sent:,} lost{limit}"
+    lost = f"{int(lengths.sum()):,} of {trace.sent:,} lost"
     parts = (
-        f"{int(lengths.sum())} of {trace.sent} lost in {len(lengths)} loss run{plural}{limit}",
-        f"shortest {int(lengths.min())}",
-        f"median {float(np.median(lengths)):g}",
-        f"longest {int(lengths.max())}",
+        f"{lost} in {plural(len(lengths), 'loss run')}{limit}",
+        f"shortest {int(lengths.min()):,}",
+        f"median {float(np.median(lengths)):,.10g}",
+        f"longest {int(lengths.max()):,}",
     )
     return ", ".join(parts)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plural
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
@@ -173,8 +174,7 @@ def _summary(marks: Sequence[_Mark], axes: _Axes) -> str:
         f"{valued.number_text(float(value))}{unit}"
         for value in (values.min(), np.median(values), values.max())
     )
-    plural = "s" if len(values) > 1 else ""
-    text = f"{len(values)} value{plural}, median {median}, least {least}, greatest {greatest}"
+    text = f"{plural(len(values), 'value')}, median {median}, least {least}, greatest {greatest}"
     text += f"; {suspect} suspect" if suspect else ""
     return text + (f"; {failed} without a value" if failed else "")
 
@@ -190,7 +190,8 @@ def _notes(
 ) -> Iterator[str]:
     yield from valued.means(all_series)
     if timeless:
-        yield f"Not drawn, as nobody knows when they were measured: {timeless} replications."
+        undrawn = plural(timeless, "replication")
+        yield f"Not drawn, as nobody knows when they were measured: {undrawn}."
     unmeasured = sum(
         max(0, series.planned - len(moments[series.run].get((series.test, series.case.key), ())))
         for series in all_series
@@ -200,7 +201,7 @@ def _notes(
         yield f"Replications not measured: {unmeasured}."
     suspect = sum(1 for mark in placed if mark.status == "suspect")
     if suspect:
-        yield f"Hollow marks: {suspect} suspect replication{'s' if suspect > 1 else ''}."
+        yield f"Hollow marks: {plural(suspect, 'suspect replication')}."
 
 
 def _along(figure: FigureSpec) -> str:

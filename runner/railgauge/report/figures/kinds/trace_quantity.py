@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit, in_best_unit
+from railgauge.base.number import best_unit, in_best_unit, plural
 from railgauge.base.trace import (
     Trace,
     interarrival,
@@ -33,13 +33,14 @@ _PERCENTILES = {"minimum": 0, "median": 50, "99th percentile": 99, "maximum": 10
 class Quantity:
     """A time that a trace has many of.
 
-    `title` is the axis', `noun` what they are called, `counted` what there is one of for each, and
-    `too_few` what a trace without any has. `times` returns them, int64 (n,) in ns.
+    `title` is the axis', `noun` what one is called and `nouns` several, `counted` what there is one
+    of for each, and `too_few` what a trace without any has. `times` returns them, int64 (n,) in ns.
     `of_round_trips` says of which traces it is: of round trips, of streams; None of either.
     """
 
     title: str
     noun: str
+    nouns: str
     counted: str
     too_few: str
     times: Callable[[Trace], NDArray[np.int64]]
@@ -64,7 +65,7 @@ class Quantity:
         mode, other = ("latency", "stream") if self.of_round_trips else ("stream", "latency")
         raise InputError(
             f"figure {figure.name!r}: the trace of {label!r} is of mode {other}, and has no"
-            f" {self.noun}: write 'select: {{mode: {mode}}}'"
+            f" {self.nouns}: write 'select: {{mode: {mode}}}'"
         )
 
     def summary(self, label: str, times: NDArray[np.int64]) -> str:
@@ -75,7 +76,7 @@ class Quantity:
         levels = np.percentile(times, [*_PERCENTILES.values()], method="inverted_cdf") * NS
         values = [in_best_unit(float(value), "s") for value in levels]
         parts = [f"{name} {value}" for name, value in zip(_PERCENTILES, values, strict=True)]
-        return f"{label}: {len(times)} {self.noun}, {', '.join(parts)}."
+        return f"{label}: {plural(len(times), self.noun, self.nouns)}, {', '.join(parts)}."
 
 
 def unit_for(all_times: Sequence[NDArray[np.int64]]) -> str:
@@ -92,10 +93,16 @@ def without_place(all_times: Sequence[NDArray[np.int64]], *, log: bool) -> Itera
 
 
 GAP = Quantity(
-    "Inter-arrival time", "inter-arrival times", "arrivals", "fewer than two arrivals", interarrival
+    "Inter-arrival time",
+    "inter-arrival time",
+    "inter-arrival times",
+    "arrivals",
+    "fewer than two arrivals",
+    interarrival,
 )
 DELAY = Quantity(
     "One-way delay above the smallest",
+    "one-way delay",
     "one-way delays",
     "arrivals",
     "no arrivals",
@@ -104,6 +111,7 @@ DELAY = Quantity(
 )
 JITTER = Quantity(
     "Change of one-way delay between arrivals",
+    "change of delay",
     "changes of delay",
     "arrivals",
     "fewer than two arrivals",
@@ -112,6 +120,7 @@ JITTER = Quantity(
 )
 ROUND_TRIP = Quantity(
     "Round trip time",
+    "round trip",
     "round trips",
     "round_trips",
     "no round trips",

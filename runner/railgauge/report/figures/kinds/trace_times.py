@@ -58,7 +58,7 @@ def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) ->
             header=(*traced.COLUMNS, "sequence", "seconds"),
             records=tuple(records),
             notes=(
-                *thinned(drawn, count, quantity.noun),
+                *thinned(drawn, count, quantity.nouns),
                 *without_place(all_times, log=y.log),
                 *notes(store, traces),
             ),
@@ -78,8 +78,8 @@ def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> I
     for label, _, trace in traces:
         if skew := certain_skew(trace):
             yield (
-                f"{label}: the receiver's clock was {skew * 1e6:.3g} ppm faster than the sender's,"
-                " which is removed."
+                f"{label}: the receiver's clock was {abs(skew) * 1e6:.3g} ppm"
+                f" {'faster' if skew > 0 else 'slower'} than the sender's, which is removed."
             )
     for label, stored, trace in traces:
         if trace.clock != "monotonic" or not len(trace.sequence):

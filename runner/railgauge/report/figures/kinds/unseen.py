@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
+from railgauge.base.number import plain_number, plural
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import words_of
 from railgauge.report.figures.figure import Scale
@@ -23,7 +24,8 @@ def beyond(scale: Scale, values: Iterable[float]) -> Iterator[str]:
         if (low is not None and value < low) or (high is not None and value > high)
     )
     if count:
-        yield f"Beyond the ends of the y axis: {count} values or ends of bars."
+        counted = plural(count, "value or end of a bar", "values or ends of bars")
+        yield f"Beyond the ends of the y axis: {counted}."
 
 
 def refuse_unseen(figure: FigureSpec, scale: Scale, values: Sequence[float]) -> None:
@@ -39,7 +41,7 @@ def refuse_unseen(figure: FigureSpec, scale: Scale, values: Sequence[float]) -> 
         if outside and other is None:
             raise InputError(
                 f"figure {figure.name!r}: all its values are {side} {key!r} of 'y', the nearest"
-                f" is {nearest:.6g} {scale.unit}".rstrip()
+                f" is {plain_number(nearest, 6)} {scale.unit}".rstrip()
                 + f": change {key!r}, or leave it out"
             )
 
@@ -58,10 +60,10 @@ def crosses(count: int, noun: str, numberless: int = 0, statistic: str = "") -> 
     """
     parts = []
     if valueless := count - numberless:
-        parts.append(f"{_counted(valueless, noun)} without a value, failed or not measured")
+        parts.append(f"{plural(valueless, noun)} without a value, failed or not measured")
     if numberless:
         values = f"whose values have no {words_of(statistic)}"
-        parts.append(f"{_counted(numberless, noun)} {values}")
+        parts.append(f"{plural(numberless, noun)} {values}")
     if parts:
         yield f"A cross at the foot: {'; '.join(parts)}."
 
@@ -69,12 +71,8 @@ def crosses(count: int, noun: str, numberless: int = 0, statistic: str = "") -> 
 def map_crosses(count: int, noun: str, numberless: int, statistic: str) -> Iterator[str]:
     """Yield what crosses in a heat map stand for, as `crosses` does."""
     if valueless := count - numberless:
-        verb = "has" if valueless == 1 else "have"
-        yield f"A cross: {_counted(valueless, noun)} {verb} no value, failed or not measured."
+        cells = plural(valueless, f"{noun} has", f"{noun}s have")
+        yield f"A cross: {cells} no value, failed or not measured."
     if numberless:
-        cells = _counted(numberless, noun)
+        cells = plural(numberless, noun)
         yield f"A cross: {cells} with values that have no {words_of(statistic)}."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}s" if count > 1 else f"{count} {noun}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.base.number import best_unit
+from railgauge.base.number import best_unit, plain_number
 from railgauge.plan.cases import Value, varying
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
@@ -39,9 +39,6 @@ from railgauge.stats.two_groups import two_groups
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
-
-# Significant digits of a value of which nothing says how far it can be trusted.
-_DIGITS = 4
 
 K = TypeVar("K")
 
@@ -224,12 +221,12 @@ def count_range(counts: Iterable[int]) -> str:
 def number_text(value: float, low: float = math.nan, high: float = math.nan) -> str:
     """Return a number with the decimals that what it lies in, `low` to `high`, leaves it.
 
-    Where that is nothing (NaN, or no width) with four significant digits, without an exponent if
-    large.
+    Where that is nothing (NaN, or no width), nothing says how far it can be trusted: see
+    `plain_number`.
     """
     if 0 < high - low < math.inf:
         return f"{value:.{decimals_of_interval(low, high)}f}"
-    return f"{value:.0f}" if 10**_DIGITS <= abs(value) < 1e15 else f"{value:.{_DIGITS}g}"
+    return plain_number(value)
 
 
 def unit_of(scale: Scale) -> str:

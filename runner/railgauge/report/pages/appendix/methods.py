@@ -171,7 +171,8 @@ def _test_sentences(
         yield f"{'; '.join(parts)}."
         return
     yield from _replication_rules(measured_cases)
-    yield _outcome_sentence(measured_cases, counts)
+    if measured_cases:
+        yield _outcome_sentence(measured_cases, counts)
     skipped = Counter(visible(planned.skipped) for planned in cases if planned.skipped)
     if skipped:
         yield f"Skipped: {counted(skipped, 'case')}."

@@ -69,11 +69,11 @@ def _case_sentences(tables: Sequence[Table], runs: Sequence[StoredRun]) -> Itera
     for run in runs:
         cases = {(test, key) for number, test, key, *_ in values if number == run.id}
         case_count = plural(len(run.cases), "case")
-        yield f"The tables show {len(cases)} of the {case_count} of run {run.id}."
+        yield f"The tables show {len(cases):,} of {case_count} of run {run.id}."
     summaries = list(chain.from_iterable(values.values()))
     outliers = sum(summary.outliers for summary in summaries)
     count = sum(summary.n for summary in summaries)
-    if count:
+    if count > 1:
         outlier_words = "1 is an outlier" if outliers == 1 else f"{outliers or 'none'} are outliers"
         yield f"Of their {plural(count, 'value')} {outlier_words}."
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.pages.case.case_records import CaseRecords
@@ -143,7 +144,7 @@ def _lead(records: CaseRecords) -> tuple[str, ...]:
     if case.server is not None:
         where = f"from {case.client} to {case.server}"
     elif case.members:
-        where = f"on the {len(case.members)} hosts of group {case.link}"
+        where = f"on the {plural(len(case.members), 'host')} of group {case.link}"
     return (
         f"Engine {visible(case.engine)} {visible(where)}, run {records.run} of plan"
         f" {visible(records.plan)}.",
@@ -229,8 +230,9 @@ def _notes(records: CaseRecords, detailed: int) -> tuple[str, ...]:
     omitted = len(records.logs) - detailed
     if omitted:
         notes.append(
-            f"Shown in full are {detailed} replications, suspect ones first; {omitted} more"
-            " are in the database, in the view system_log and the tables beside it."
+            f"Shown in full are {detailed} replications, suspect ones first;"
+            f" {plural(omitted, 'more is', 'more are')} in the database, in the view system_log and"
+            " the tables beside it."
         )
     hosts = {log.host for logs in records.logs.values() for log in logs}
     if len(hosts) > MOST_HOSTS:

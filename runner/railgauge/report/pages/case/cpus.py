@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
 from railgauge.base.derived import idle_kinds
+from railgauge.base.number import plural
 from railgauge.base.systemlog import SoakLoad, SystemLog
 from railgauge.report.pages.case.counter_families import Counters, by_number
 from railgauge.report.pages.case.sheet import Kind, Piece, Sheet, SheetRow, count, share
@@ -171,5 +172,6 @@ def _notes(counters: Counters, ticks: Mapping[str, _Ticks], omitted_count: int) 
             " soakers are."
         )
     if omitted_count:
-        notes.append(f"{omitted_count} CPUs that did nothing are not listed.")
+        idle_cpus = plural(omitted_count, "CPU that did nothing is", "CPUs that did nothing are")
+        notes.append(f"{idle_cpus} not listed.")
     return tuple(notes)

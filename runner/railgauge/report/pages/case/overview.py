@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from railgauge.base.derived import cpu_load
-from railgauge.base.number import best_unit, scale
+from railgauge.base.number import best_unit, plural, scale
 from railgauge.base.systemlog import Suspicion
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.report.pages.case.case_records import CaseRecords
@@ -91,7 +91,7 @@ def replication_sheet(
     for host in hosts:
         columns += [f"{host}: CPUs busy (%)"] + ([f"{host}: soak load (%)"] if soaked else [])
     more = len(records.replications) - len(rows)
-    notes = (f"{more} more are not listed.",) if more > 0 else ()
+    notes = (f"{plural(more, 'more is', 'more are')} not listed.",) if more > 0 else ()
     return Sheet("Replications", tuple(columns), tuple(rows), notes, texts=1)
 
 

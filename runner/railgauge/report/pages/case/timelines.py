@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from railgauge.base.characters import visible
 from railgauge.base.derived import CPU_KINDS, idle_kinds
+from railgauge.base.number import plain_number
 from railgauge.base.systemlog import SystemLog, TimeSeries
 
 # Fewer samples than this show nothing that the totals don't.
@@ -53,9 +54,10 @@ class Timeline:
         parts = []
         for points in self.quantities:
             values = np.concatenate([steps[:, 1] for steps in (*points.sound, *points.suspect)])
-            parts.append(
-                f"{points.label}: least {np.nanmin(values):.4g}, greatest {np.nanmax(values):.4g}"
+            least, greatest = (
+                plain_number(float(end)) for end in (np.nanmin(values), np.nanmax(values))
             )
+            parts.append(f"{points.label}: least {least}, greatest {greatest}")
         return f"{self.y}. {'; '.join(parts)}."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from railgauge.base.characters import in_columns, visible
-from railgauge.base.number import in_best_unit
+from railgauge.base.number import in_best_unit, plural
 from railgauge.compare.case_history import (
     AROUND,
     LEAST_NIGHTS,
@@ -84,7 +84,7 @@ def all_lines(
     changed, provisional = changed_cases(histories)
     share = f" ({provisional:,} provisional)" if provisional else ""
     yield (
-        f"{changed:,} {'case' if changed == 1 else 'cases'} changed in {_nights(nights)}{share};"
+        f"{plural(changed, 'case')} changed in {plural(nights, 'night')}{share};"
         f" of what is listed, about 5 % may be chance{_not_looked_at_suffix(all_histories)}"
     )
     if any(history.changes[-1].point.provisional for history in listed):
@@ -96,7 +96,7 @@ def nothing_changed(all_histories: AllHistories, nights: int) -> str:
     if nights < LEAST_NIGHTS:
         return _too_few(nights)
     outcome = "found no case that changed in" if all_histories.looked_at else "looked at no case in"
-    return f"{outcome} {_nights(nights)}{_not_looked_at_suffix(all_histories)}"
+    return f"{outcome} {plural(nights, 'night')}{_not_looked_at_suffix(all_histories)}"
 
 
 def not_looked_at(all_histories: AllHistories) -> str:
@@ -105,7 +105,7 @@ def not_looked_at(all_histories: AllHistories) -> str:
     if not n:
         return ""
     return (
-        f"{n:,} {'case' if n == 1 else 'cases'} not looked at, without a value of a headline metric"
+        f"{plural(n, 'case')} not looked at, without a value of a headline metric"
         " that has a direction: name another one with --metric"
     )
 
@@ -145,7 +145,7 @@ def span(history: History) -> str:
     """Return `60 nights, 2026-09-20 to 2026-11-20 (runs 3 to 62)`, and what is not among them."""
     first, last = history.nights[0].run, history.nights[-1].run
     return (
-        f"{_nights(len(history.nights))}, {day(first)} to {day(last)}"
+        f"{plural(len(history.nights), 'night')}, {day(first)} to {day(last)}"
         f" (run{f' {first.id}' if first == last else f's {first.id} to {last.id}'})"
         f"{_left_out(history)}"
     )
@@ -160,19 +160,19 @@ def summary(history: History) -> str:
         return f"found no change of {100 * history.smallest:.3g} % or more"
     point = history.changes[-1].point
     level = in_best_unit(point.after, display_base(history.metric, history.unit))
-    now = f"now: {level} for {_nights(n - point.index)}"
+    now = f"now: {level} for {plural(n - point.index, 'night')}"
     return f"{now}, provisional" if point.provisional else now
 
 
 def _too_few(nights: int) -> str:
-    are = "is" if nights == 1 else "are"
-    return f"{_nights(nights)} {are} too few to show a change: it takes {LEAST_NIGHTS}"
+    are = plural(nights, "night is", "nights are")
+    return f"{are} too few to show a change: it takes {LEAST_NIGHTS}"
 
 
 def _left_out(history: History) -> str:
     text = ""
     if history.gaps:
-        text += f"; {history.gaps:,} {'run' if history.gaps == 1 else 'runs'} gave no value"
+        text += f"; {plural(history.gaps, 'run')} gave no value"
     if history.other_unit:
         text += f"; {history.other_unit:,} left out, in another unit or direction"
     if suspect := sum(night.suspect > 0 for night in history.nights):
@@ -180,7 +180,3 @@ def _left_out(history: History) -> str:
     if means := sum(night.mean for night in history.nights):
         text += f"; {means:,} with a published mean, which counts as a median"
     return text
-
-
-def _nights(n: int) -> str:
-    return f"{n:,} {'night' if n == 1 else 'nights'}"
