@@ -145,9 +145,9 @@ static const struct metric metrics[] = {
                  "put, get: until its flush is done; collective: from the moment that all ranks "
                  "begin it until the slowest has done it", 7, 0),
     {"start_error", "s", "lower", COLLECTIVES,
-     "by how much, at most, a rank may have begun operations or batches before or after that moment: "
-     "half of the quickest exchange in which it compared its clock with rank 0's, and what it had "
-     "gone wrong by since the comparison before; of the worst rank",
+     "by how much, at most, a rank may have begun operations or batches before or after that "
+     "moment: half of the quickest exchange in which it compared its clock with rank 0's, and what "
+     "it had gone wrong by since the comparison before; of the worst rank",
      "start error us", 1e-6, 2},
     {"back_to_back", "s", "lower", COLLECTIVES,
      "time of an operation when they follow one another without a pause: from the moment that all "

@@ -70,8 +70,8 @@ static void compare_clocks(struct common_clock *clock, const struct job *job)
         set_common_clock(clock, job);
 }
 
-/* Operations, or batches of so many that follow one another, whose beginnings, by rank 0's clock, are
- * a gap apart. */
+/* Operations, or batches of so many that follow one another, whose beginnings, by rank 0's clock,
+ * are a gap apart. */
 struct block {
     uint64_t operations, batch, start, gap, steps;
 };

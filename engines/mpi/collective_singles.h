@@ -37,12 +37,12 @@ uint64_t fit_computation(const struct job *job, const struct manner *manner,
 void time_singly(const struct job *job, const struct manner *manner, const struct attempt *attempt,
                  uint64_t steps, struct singles *singles);
 
-/* Called by all ranks, after that: batches of operations that follow one another without a pause, for
- * the attempt's other half. Returns seconds an operation, on rank 0. */
+/* Called by all ranks, after that: batches of operations that follow one another without a pause,
+ * for the attempt's other half. Returns seconds an operation, on rank 0. */
 double time_together(const struct job *job, const struct manner *manner,
                      const struct attempt *attempt, struct singles *singles);
 
-/* Called by all ranks, in the end: by how many seconds a beginning may have been wrong, on rank 0. */
+/* Called by all ranks, in the end: seconds by which a beginning may have been wrong, on rank 0. */
 double start_error(const struct job *job, struct singles *singles);
 
 #endif
