@@ -145,13 +145,14 @@ static const struct metric metrics[] = {
                  "put, get: until its flush is done; collective: from the moment that all ranks "
                  "begin it until the slowest has done it", 7, 0),
     {"start_error", "s", "lower", COLLECTIVES,
-     "by how much, at most, a rank may have begun single operations before or after that moment: "
-     "half of the quickest exchange in which it compared its clock with rank 0's, and what it had "
-     "gone wrong by since the comparison before; of the worst rank",
+     "by how much, at most, a rank may have begun operations or batches before or after that "
+     "moment: half of the quickest exchange in which it compared its clock with rank 0's, and what "
+     "it had gone wrong by since the comparison before; of the worst rank",
      "start error us", 1e-6, 2},
     {"back_to_back", "s", "lower", COLLECTIVES,
-     "time of an operation when they follow one another without a pause, a batch's time on the "
-     "slowest rank over its number; ranks that only send may be operations ahead",
+     "time of an operation when they follow one another without a pause: from the moment that all "
+     "ranks begin a batch of them until the slowest has done it, over its number; ranks that only "
+     "send may be operations ahead",
      "back to back us", 1e-6, 2},
     {"overlap", "", "higher", COLLECTIVES,
      "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - "

@@ -111,8 +111,8 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS,
-     "payload bits that reached the server after its first read, over its time from that to its "
-     "last read, of all connections together",
+     "payload bits that reached the server after its first read, so without untimed_bytes, over its "
+     "time from that to its last read, of all connections together",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from server to client",
@@ -129,6 +129,10 @@ static const struct metric metrics[] = {
      "local_throughput and reverse_local_throughput together", NULL, 1e6, 3},
     {"sent_bytes", "B", "neither", FLOWS, "payload bytes the client sent", "sent bytes", 1, 0},
     {"received_bytes", "B", "neither", FLOWS, "payload bytes the server received", NULL, 1, 0},
+    {"untimed_bytes", "B", "neither", FLOWS,
+     "of received_bytes, what had come when the server's first read ended: the bytes of that and, "
+     "without omit, those that lay there then, as where it got its CPU late; of other connections, "
+     "which it looked at later, no more than lay there of the first", NULL, 1, 0},
     {"sent_messages", "", "neither", FLOWS,
      "whole messages (files) the client sent; when the time is up, one may be cut short",
      "messages", 1, 0, .kind = KIND_COUNT},
@@ -136,6 +140,8 @@ static const struct metric metrics[] = {
      "reverse bytes", 1, 0},
     {"reverse_received_bytes", "B", "neither", "bidirectional",
      "payload bytes the client received", NULL, 1, 0},
+    {"reverse_untimed_bytes", "B", "neither", "bidirectional",
+     "as untimed_bytes, of what the client received", NULL, 1, 0},
     {"reverse_sent_messages", "", "neither", "bidirectional", "whole messages the server sent",
      NULL, 1, 0, .kind = KIND_COUNT},
     {"retransmits", "", "lower", FLOWS, "segments the client sent again (TCP_INFO)", "retrans", 1,

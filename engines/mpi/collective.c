@@ -5,9 +5,9 @@
  *   which the others compare theirs with again and again: from that moment until the slowest has
  *   done it. A barrier would not do: ranks leave it apart by as much as a message takes, and a
  *   reduction over a link of 5 ms was "done" in 10 us, the sender always having left it first.
- * - back_to_back: operations that follow one another without a pause, a batch's time over their
- *   number, so that how they start hardly counts. But ranks that only send, such as the root of a
- *   broadcast, may be operations ahead: it is what a program's loop of them takes.
+ * - back_to_back: batches of operations that follow one another without a pause, begun and timed
+ *   likewise, over their number. Ranks that only send, such as the root of a broadcast, may be
+ *   operations ahead: it is what a program's loop of them takes.
  * Not blocking, the first half goes in turns to operations alone, a computation alone, and both at
  * once, all begun and timed alike: what of an operation hides behind the computation. */
 #include "collective.h"
@@ -19,31 +19,10 @@
 
 #include <stdio.h>
 
-#define LEAST_TOGETHER 10       /* operations in a batch */
-#define MOST_TOGETHER (1 << 20) /* likewise */
 #define MOST_UNLIKE 2           /* times as long, or as short, that a computation may be */
 
 static struct manner manner; /* the launch's */
 static struct singles singles;
-
-/* Returns seconds an operation, on rank 0. */
-static double time_together(struct phase *phase)
-{
-    uint64_t sum = 0, batch = LEAST_TOGETHER;
-    while ((batch = agree(phase, batch)) > 0) {
-        uint64_t slowest = 0;
-        MPI_Barrier(MPI_COMM_WORLD);
-        uint64_t at = now_ns();
-        for (uint64_t i = 0; i < batch; i++)
-            perform(&manner, OPERATION, 0);
-        uint64_t took = now_ns() - at;
-        MPI_Reduce(&took, &slowest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-        sum += slowest;
-        phase->done += batch;
-        batch = between(LEAST_TOGETHER, block_after(batch, took), MOST_TOGETHER);
-    }
-    return ns_seconds(sum) / (double)phase->done;
-}
 
 /* An operation whose every result is looked at. */
 static void check(const struct job *job, const char *when)
@@ -93,15 +72,15 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     uint64_t steps = fit_computation(job, &manner, &singles);
     usage_begin_process(&job->usage);
     time_singly(job, &manner, attempt, steps, &singles);
-    struct phase together = phase_begin(attempt);
-    double seconds = time_together(&together);
+    double seconds = time_together(job, &manner, attempt, &singles);
+    double error = start_error(job, &singles);
     usage_end(&job->usage);
     check(job, "after");
     if (job->rank != 0)
         return;
     result_set(result, "operations", (double)singles.times[OPERATION].count);
     result_set_times(result, "time", &singles.times[OPERATION]);
-    result_set(result, "start_error", ns_seconds(singles.start_error));
+    result_set(result, "start_error", error);
     result_set(result, "back_to_back", seconds);
     if (!manner.blocking)
         set_overlap(result);

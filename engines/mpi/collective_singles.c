@@ -17,6 +17,8 @@
 #define CLOCK_HOLDS 250000000   /* to this; longer if comparing takes more than a tenth of it */
 #define LATE UINT64_MAX         /* in place of a time: the operation before had lasted too long */
 #define FITTING 10              /* operations by whose median a computation is made as long */
+#define LEAST_TOGETHER 10       /* operations in a batch */
+#define MOST_TOGETHER (1 << 20) /* likewise */
 
 void perform(const struct manner *manner, enum deed deed, uint64_t steps)
 {
@@ -33,7 +35,8 @@ void perform(const struct manner *manner, enum deed deed, uint64_t steps)
     }
 }
 
-uint64_t agree(const struct phase *phase, uint64_t operations)
+/* Rank 0 says how many operations come next, no more than it wants; 0: enough. */
+static uint64_t agree(const struct phase *phase, uint64_t operations)
 {
     uint64_t left = phase->count - phase->done;
     uint64_t next = phase->count && left < operations ? left : operations;
@@ -43,14 +46,15 @@ uint64_t agree(const struct phase *phase, uint64_t operations)
     return next;
 }
 
-uint64_t block_after(uint64_t block, uint64_t took)
+/* How many come next, after so many that took so long in ns: about as many as make a block. */
+static uint64_t block_after(uint64_t block, uint64_t took)
 {
     if (took < seconds_ns(BLOCK_SECONDS / 2))
         return block * 2;
     return took > seconds_ns(BLOCK_SECONDS * 2) ? block / 2 : block;
 }
 
-uint64_t between(uint64_t least, uint64_t number, uint64_t most)
+static uint64_t between(uint64_t least, uint64_t number, uint64_t most)
 {
     return number < least ? least : number > most ? most : number;
 }
@@ -66,9 +70,10 @@ static void compare_clocks(struct common_clock *clock, const struct job *job)
         set_common_clock(clock, job);
 }
 
-/* Operations whose beginnings, by rank 0's clock, are a gap apart. */
+/* Operations, or batches of so many that follow one another, whose beginnings, by rank 0's clock,
+ * are a gap apart. */
 struct block {
-    uint64_t operations, start, gap, steps;
+    uint64_t operations, batch, start, gap, steps;
 };
 
 /* One deed's blocks: the next one, and how many operations it should have. */
@@ -82,12 +87,12 @@ static struct course course_of(enum deed deed, uint64_t steps)
 {
     return (struct course){
         .deed = deed,
-        .block = {.gap = 10 * LEAST_GAP, .steps = steps},
+        .block = {.batch = 1, .gap = 10 * LEAST_GAP, .steps = steps},
         .operations = FIRST_BLOCK,
     };
 }
 
-/* Each operation's time on this rank. */
+/* Each operation's or batch's time on this rank. */
 static void time_block(const struct course *course, const struct manner *manner,
                        const struct common_clock *clock, uint64_t *own)
 {
@@ -97,7 +102,8 @@ static void time_block(const struct course *course, const struct manner *manner,
         bool late = now_ns() > due;
         if (!late)
             wait_until(due);
-        perform(manner, course->deed, block->steps);
+        for (uint64_t k = 0; k < block->batch; k++)
+            perform(manner, course->deed, block->steps);
         own[i] = late ? LATE : now_ns() - due;
     }
 }
@@ -122,6 +128,18 @@ static uint64_t take_block(struct block *block, const uint64_t *slowest, struct 
     return good;
 }
 
+/* Has all ranks begin the block and rank 0 know each time of the slowest. */
+static void do_together(const struct job *job, const struct manner *manner, struct course *course,
+                        struct common_clock *clock, uint64_t *own, uint64_t *slowest)
+{
+    struct block *block = &course->block;
+    compare_clocks(clock, job);
+    block->start = now_ns() + LEAD + 2 * block->gap;
+    MPI_Bcast(block, sizeof *block / sizeof(uint64_t), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    time_block(course, manner, clock, own);
+    MPI_Reduce(own, slowest, (int)block->operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
 /* False: the phase is over. */
 static bool do_block(const struct job *job, const struct manner *manner, struct course *course,
                      struct phase *phase, struct common_clock *clock, struct histogram *times)
@@ -131,11 +149,7 @@ static bool do_block(const struct job *job, const struct manner *manner, struct 
     block->operations = agree(phase, course->operations);
     if (block->operations == 0)
         return false;
-    compare_clocks(clock, job);
-    block->start = now_ns() + LEAD + 2 * block->gap;
-    MPI_Bcast(block, sizeof *block / sizeof(uint64_t), MPI_UINT64_T, 0, MPI_COMM_WORLD);
-    time_block(course, manner, clock, own);
-    MPI_Reduce(own, slowest, (int)block->operations, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    do_together(job, manner, course, clock, own, slowest);
     if (job->rank == 0)
         phase->done += take_block(block, slowest, times);
     uint64_t took = block->operations * block->gap;
@@ -162,11 +176,11 @@ uint64_t fit_computation(const struct job *job, const struct manner *manner,
 void time_singly(const struct job *job, const struct manner *manner, const struct attempt *attempt,
                  uint64_t steps, struct singles *singles)
 {
-    struct common_clock clock = {0};
     struct course courses[DEEDS];
     struct phase phases[DEEDS];
     int deeds = manner->blocking ? OPERATION + 1 : DEEDS;
     bool goes_on = true;
+    singles->clock = (struct common_clock){0};
     for (int deed = 0; deed < deeds; deed++) {
         histogram_clear(&singles->times[deed]);
         courses[deed] = course_of((enum deed)deed, steps);
@@ -175,9 +189,37 @@ void time_singly(const struct job *job, const struct manner *manner, const struc
     while (goes_on) {
         goes_on = false;
         for (int deed = 0; deed < deeds; deed++)
-            goes_on |= do_block(job, manner, &courses[deed], &phases[deed], &clock,
+            goes_on |= do_block(job, manner, &courses[deed], &phases[deed], &singles->clock,
                                 &singles->times[deed]);
     }
-    set_common_clock(&clock, job); /* how wrong it was in the end */
-    MPI_Reduce(&clock.error, &singles->start_error, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+}
+
+/* A block has one batch, which a gap goes before and none follows. */
+double time_together(const struct job *job, const struct manner *manner,
+                     const struct attempt *attempt, struct singles *singles)
+{
+    static struct histogram times;
+    struct course course = course_of(OPERATION, 0);
+    struct block *block = &course.block;
+    struct phase phase = phase_begin(attempt);
+    uint64_t own, slowest = 0, batch = LEAST_TOGETHER;
+    block->operations = 1;
+    histogram_clear(&times);
+    while ((block->batch = agree(&phase, batch)) > 0) {
+        do_together(job, manner, &course, &singles->clock, &own, &slowest);
+        if (job->rank != 0)
+            continue;
+        phase.done += block->batch * take_block(block, &slowest, &times);
+        if (own != LATE)
+            batch = between(LEAST_TOGETHER, block_after(block->batch, own), MOST_TOGETHER);
+    }
+    return job->rank == 0 ? ns_seconds(times.sum) / (double)phase.done : 0;
+}
+
+double start_error(const struct job *job, struct singles *singles)
+{
+    uint64_t error = 0;
+    set_common_clock(&singles->clock, job); /* how wrong it was in the end */
+    MPI_Reduce(&singles->clock.error, &error, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    return ns_seconds(error);
 }

@@ -2,6 +2,7 @@
 #ifndef RAIL_MPI_COLLECTIVE_SINGLES_H
 #define RAIL_MPI_COLLECTIVE_SINGLES_H
 
+#include "collective_clock.h"
 #include "collective_work.h"
 #include "mpi_engine.h"
 
@@ -20,19 +21,11 @@ struct manner {
 /* One operation, with so many steps of a computation meanwhile. */
 void perform(const struct manner *manner, enum deed deed, uint64_t steps);
 
-/* Rank 0 says how many operations come next, no more than it wants; 0: enough. */
-uint64_t agree(const struct phase *phase, uint64_t operations);
-
-/* How many come next, after so many that took so long in ns: about as many as make a block. */
-uint64_t block_after(uint64_t block, uint64_t took);
-
-uint64_t between(uint64_t least, uint64_t number, uint64_t most);
-
 /* On rank 0: the times of the slowest rank for each deed, in ns; if the manner is blocking, of
  * operations alone. */
 struct singles {
     struct histogram times[DEEDS];
-    uint64_t start_error; /* ns by which the ranks' beginnings may have been apart */
+    struct common_clock clock; /* by which all begin */
 };
 
 /* Called by all ranks. Before the timed part begins, how long the
@@ -43,5 +36,13 @@ uint64_t fit_computation(const struct job *job, const struct manner *manner,
 /* Called by all ranks: each deed until the attempt's half time is over, or its count is done. */
 void time_singly(const struct job *job, const struct manner *manner, const struct attempt *attempt,
                  uint64_t steps, struct singles *singles);
+
+/* Called by all ranks, after that: batches of operations that follow one another without a pause,
+ * for the attempt's other half. Returns seconds an operation, on rank 0. */
+double time_together(const struct job *job, const struct manner *manner,
+                     const struct attempt *attempt, struct singles *singles);
+
+/* Called by all ranks, in the end: seconds by which a beginning may have been wrong, on rank 0. */
+double start_error(const struct job *job, struct singles *singles);
 
 #endif

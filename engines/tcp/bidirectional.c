@@ -89,6 +89,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
     note_rate(client->launch, under_way, "server", local);
     result_set(result, "reverse_sent_bytes", sent);
     result_set(result, "reverse_received_bytes", (double)back.bytes);
+    result_set(result, "reverse_untimed_bytes", (double)(back.bytes - back.timed));
     result_set(result, "reverse_sent_messages",
                (double)fields_count(reply, "reverse_messages", BYTES_LIMIT));
     result_set(result, "reverse_retransmits",

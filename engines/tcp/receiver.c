@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define DRAIN_SECONDS 600.0 /* beyond its duration, for what lies in the sender's buffer */
@@ -105,15 +106,23 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
         receivers[i].fd = fds[i];
         receivers[i].control = control;
         receivers[i].limit = trial_limit(trial, trial->count ? GRACE_SECONDS : DRAIN_SECONDS);
-        receivers[i].bytes = receivers[i].first = 0;
+        receivers[i].bytes = receivers[i].first = receivers[i].lying = 0;
         receivers[i].first_at = receivers[i].last_at = 0;
         intervals_prepare(&receivers[i].intervals, receivers[i].launch, trial, &quantity, 1);
     }
 }
 
-/* Looks at a read that has just ended, before it is counted. Its bytes came at an unknown time
- * before it, so the time that counts begins with it and its bytes don't. */
-static void look_at_read(struct receiver *r, uint64_t now, size_t size)
+/* What has come and is yet to be read. */
+static uint64_t lying_at(int fd)
+{
+    int bytes;
+    return ioctl(fd, FIONREAD, &bytes) == 0 ? (uint64_t)bytes : 0;
+}
+
+/* Looks at a read that has just ended, before it is counted; returns now. Its bytes came at an
+ * unknown time before it, so the time that counts begins with it and its bytes don't; nor does what
+ * lies there, as of a receiver that got its CPU late at first. */
+static uint64_t look_at_read(struct receiver *r, uint64_t now, size_t size)
 {
     uint64_t origin = 0;
     if (atomic_compare_exchange_strong(r->origin, &origin, now))
@@ -123,17 +132,22 @@ static void look_at_read(struct receiver *r, uint64_t now, size_t size)
     intervals_close(&r->intervals, now, &r->bytes);
     r->next = r->intervals.next;
     if (r->first_at)
-        return;
+        return now;
     uint64_t counts_from = r->omit > 0 ? origin + r->omit : now;
     if (now < counts_from) {
         r->next = counts_from < r->next ? counts_from : r->next;
-        return;
+        return now;
     }
-    if (r->omit > 0)
+    if (r->omit > 0) {
         usage_end(&r->omitted_usage);
+    } else {
+        r->lying = lying_at(r->fd);
+        now = now_ns();
+    }
     r->omitted = r->bytes;
     r->first_at = now;
     r->first = size;
+    return now;
 }
 
 void receive_flow(void *share)
@@ -156,7 +170,7 @@ void receive_flow(void *share)
             continue;
         }
         if (now >= r->next)
-            look_at_read(r, now, (size_t)step);
+            now = look_at_read(r, now, (size_t)step);
         r->last_at = progress = now;
         r->bytes += (uint64_t)step;
     }
@@ -176,10 +190,20 @@ struct intervals *received_intervals(const struct launch *launch, const struct t
     return &sum;
 }
 
+/* Of another connection, which was looked at later, as much may have come before time began as lay
+ * there of the first one. */
+static uint64_t untimed_bytes(const struct receiver *r, const struct receiver *first)
+{
+    if (r == first)
+        return r->first + r->lying;
+    return r->lying < first->lying ? r->lying : first->lying;
+}
+
 struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)
 {
     struct reception sum = {0};
-    uint64_t first_at = UINT64_MAX, last_at = 0, first = 0;
+    const struct receiver *first = NULL;
+    uint64_t last_at = 0;
     for (size_t i = 0; i < count; i++) {
         const struct receiver *r = &receivers[i];
         if (r->first_at == 0) { /* nothing that counts has come */
@@ -189,16 +213,18 @@ struct reception sum_received(const struct receiver *receivers, size_t count, st
         sum.omitted.bytes += (double)r->omitted;
         omit_usage(usage, &sum.omitted, &r->omitted_usage);
         sum.bytes += r->bytes - r->omitted;
-        if (r->first_at < first_at) {
-            first_at = r->first_at;
-            first = r->first;
-        }
+        if (first == NULL || r->first_at < first->first_at)
+            first = r;
         last_at = r->last_at > last_at ? r->last_at : last_at;
     }
-    sum.timed = sum.bytes - first;
-    if (last_at && receivers->omit > 0)
-        sum.omitted.elapsed = ns_seconds(first_at - atomic_load(receivers->origin));
-    sum.elapsed = last_at ? ns_seconds(last_at - first_at) : 0;
+    if (first == NULL)
+        return sum;
+    sum.timed = sum.bytes;
+    for (size_t i = 0; i < count; i++)
+        sum.timed -= untimed_bytes(&receivers[i], first);
+    if (receivers->omit > 0)
+        sum.omitted.elapsed = ns_seconds(first->first_at - atomic_load(receivers->origin));
+    sum.elapsed = ns_seconds(last_at - first->first_at);
     return sum;
 }
 

@@ -88,6 +88,17 @@ def test_an_operation_takes_as_long_as_its_messages_are_under_way(
     paced(beyond, lambda seconds: seconds <= 3 * DELAY)
 
 
+def test_a_few_reductions_without_a_pause_take_no_less_than_their_messages_are_under_way(
+    engines: Engines, lab: wire_lab.Lab, tmp_path: Path
+) -> None:
+    """After a barrier the sender would be the first to begin, and soon have done its part."""
+    count, delay = 3, 0.1
+    options = ("--size=8", f"--count={count}")
+    metrics = _measure(engines, lab, tmp_path, "reduce", *options, delay=delay)
+    wrong = metrics["start_error"] - delay
+    assert metrics["back_to_back"] * count >= delay - wrong
+
+
 def test_a_broadcasts_root_may_run_ahead_only_without_a_pause(
     engines: Engines, lab: wire_lab.Lab, tmp_path: Path, paced: Callable[..., object]
 ) -> None:

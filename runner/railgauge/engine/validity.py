@@ -29,8 +29,8 @@ _UDP_HEADER = 8
 _LEAST_SEGMENT = 536
 # What belongs to no test: neighbours asking for addresses, the control channel's few segments.
 _SPARE_BYTES = 20_000
-# Bytes that one read of a stream takes at most unless `read` says more, and one of datagrams that
-# the kernel holds together.
+# Bytes that one read of a stream takes at most unless `read` says otherwise, and one of datagrams
+# that the kernel holds together.
 _MOST_READ = 1 << 20
 _MOST_HELD = 1 << 16
 
@@ -51,12 +51,11 @@ class Agreement(NamedTuple):
 AGREEMENTS = (
     Agreement("local_throughput * client_elapsed", "=", "8 * sent_bytes"),
     Agreement("throughput * server_elapsed", "<=", "8 * received_bytes"),
-    # Time begins with what arrives first: of a connection, its first read.
-    Agreement("8 * received_bytes", "<=", "throughput * server_elapsed + 8 * first_read"),
+    # Time begins with what arrives first.
     Agreement("throughput * server_elapsed + 8 * untimed_bytes", "=", "8 * received_bytes"),
     # What has a rate took some time.
-    Agreement("untimed_bytes + datagram", "<=", "received_bytes", 0),
-    Agreement("reverse_untimed_bytes + datagram", "<=", "reverse_received_bytes", 0),
+    Agreement("untimed_bytes + least", "<=", "received_bytes", 0),
+    Agreement("reverse_untimed_bytes + least", "<=", "reverse_received_bytes", 0),
     Agreement("connection_rate * client_elapsed", "=", "connections"),
     Agreement("throughput * operations", "=", "bytes * iops"),
     Agreement("throughput * sent_messages", "=", "8 * sent_bytes * message_rate"),
@@ -133,18 +132,14 @@ def _products(text: str) -> tuple[tuple[str, ...], ...]:
 def _bounds(parameters: Mapping[str, Any]) -> dict[str, float]:
     """Return what else than metrics stands in agreements, by the names that it has there.
 
-    `first_read`: what the first read of a connection can take. Without `omit` nothing was omitted.
+    `least` bytes come at a time: a datagram's. Without `omit` nothing was omitted.
     """
-    bounds: dict[str, float] = {
+    return {
         **dict.fromkeys(("omitted_sent_bytes", "omitted_received_bytes"), 0),
         "8": 8,
         "threads": int(parameters.get("threads", 1)),
+        "least": int(parameters.get("datagram", 1)),
     }
-    if "read" in parameters:
-        bounds["first_read"] = int(parameters["read"] or _MOST_READ)
-    if "datagram" in parameters:
-        bounds["datagram"] = int(parameters["datagram"])
-    return bounds
 
 
 def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion]:
@@ -286,7 +281,8 @@ def untimed(
     """
     if limit is None:
         return
-    read = _MOST_HELD if parameters.get("gro") else parameters.get("datagram", 0)
+    stream = parameters.get("read") or _MOST_READ
+    read = _MOST_HELD if parameters.get("gro") else parameters.get("datagram", stream)
     allowed = parameters.get("threads", 1) * read
     for way, host in zip(("reverse_", ""), hosts, strict=True):
         received = metrics.get(f"{way}received_bytes", 0)

@@ -77,7 +77,7 @@ class Suspect(StrictModel):
     throttled; packets dropped in the receive buffer or before it, which is off by default (None)
     for tests that report losses themselves; a host without the system log that would show it, being
     `unwatched`; a sender that stayed more than `under_rate`, a share, below its rate; a receiver
-    of datagrams that left more than `untimed`, a share of them, out of its rate.
+    that left more than `untimed`, a share of what came, out of its rate.
     """
 
     steal: _Share = 0.02

@@ -133,6 +133,17 @@ def test_netem_has_room_for_what_waits_and_for_what_is_under_way(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize(
+    ("delay", "packets"), [("10us", 100_000), ("20ms", 297_619), ("1s", 1_000_000)]
+)
+def test_without_a_rate_netem_has_room_for_short_frames_at_ten_gigabits_a_second(
+    tmp_path: Path, delay: str, packets: int
+) -> None:
+    text = f"hosts: [a, b]\nlinks: [{{between: [a, b], delay: {delay}}}]\n"
+    (cable,) = _layout(tmp_path, text, netem=True).cables
+    assert discipline(cable)[-2:] == ("limit", str(packets))
+
+
 def test_another_testbed_gets_another_network() -> None:
     assert free_network([]) == "10.77.0.0/16"
     assert free_network(["10.77.0.0/16", "10.78.128.0/20"]) == "10.79.0.0/16"

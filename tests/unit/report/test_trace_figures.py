@@ -111,6 +111,26 @@ def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        # The least way takes 20 µs.
+        (25_000, "; by that the smallest delay is -5.000 µs."),
+        (
+            3_020_000,
+            "; they have drifted apart since, as by that the smallest delay would be 3.000 ms"
+            " below 0.",
+        ),
+    ],
+)
+def test_no_delay_is_said_to_be_negative_beyond_the_clocks_error(
+    store: Store, tmp_path: Path, apart: int, words: str
+) -> None:
+    clocks = {"clock_offset": (_AHEAD + apart) / 1e9, "clock_offset_error": 9e-6}
+    run = _stored(store, _stream(), clocks)
+    assert words in _draw(store, run, tmp_path / "d", "kind: delays")[1]
+
+
 def test_delays_by_clocks_that_nobody_compared_are_told(store: Store, tmp_path: Path) -> None:
     untold = _draw(store, _stored(store, _stream()), tmp_path / "m", "kind: delays")[1]
     assert "by how much the two ends' clocks differ was not measured" in untold

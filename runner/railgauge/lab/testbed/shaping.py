@@ -15,6 +15,10 @@ _SINGLE_FRAMES = 2.5e9  # bit/s: faster, and the kernel's batches of frames have
 _TICK = 0.001  # seconds of the rate that may pass at once: the kernel may wake up that late
 _ETHERNET = 14  # bytes before a packet
 _FRAMES = 1000  # that wait at an interface by default, as Linux has it
+# A cable without a rate holds the shortest frames that come at so many bit/s, no fewer than a late
+# timer may let pile up, and no more than take a gigabyte of the kernel's memory.
+_UNLIMITED_RATE = 10e9
+_FEWEST_PACKETS, _MOST_PACKETS = 100_000, 1_000_000
 
 
 def queue_of(cable: Cable) -> int:
@@ -56,7 +60,8 @@ def discipline(cable: Cable) -> tuple[str, ...]:
 def _netem(cable: Cable) -> tuple[str, ...]:
     """Netem holds both what waits and what is under way, and counts them in packets."""
     words = ["netem", "delay", f"{cable.delay * 1e6:.3f}us"]
-    packets = 100_000
+    under_way = int(_UNLIMITED_RATE * cable.delay / 8)
+    packets = min(max(_FEWEST_PACKETS, under_way // _LEAST_ON_WIRE), _MOST_PACKETS)
     if cable.rate is not None:
         under_way = queue_of(cable) + int(cable.rate * cable.delay / 8)
         packets = max(16, under_way // cable.mtu)

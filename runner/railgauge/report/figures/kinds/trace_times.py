@@ -90,11 +90,17 @@ def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> I
             yield f"{label}: by how much the two ends' clocks differ was not measured."
             continue
         smallest = float(transits(trace).min()) * NS - offset
+        # Nothing arrives before it was sent. What drifted the other way nobody can see.
+        of_smallest = (
+            f"by that the smallest delay is {in_best_unit(smallest, 's')}"
+            if smallest >= -error
+            else "they have drifted apart since, as by that the smallest delay would be"
+            f" {in_best_unit(-smallest, 's')} below 0"
+        )
         yield (
             f"{label}: the server's clock was {in_best_unit(abs(offset), 's')}"
             f" {'ahead of' if offset >= 0 else 'behind'} the client's,"
-            f" ± {in_best_unit(error, 's')}, before the first replication; by that the smallest"
-            f" delay is {in_best_unit(smallest, 's')}."
+            f" ± {in_best_unit(error, 's')}, before the first replication; {of_smallest}."
         )
 
 
