@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.support import FIXTURES
+from tests.support.problems import in_one_file
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.cli import cli
@@ -404,11 +405,7 @@ import:
     deep: {json: deep, values: {"1": yes please}}
 """
     (tmp_path / "toy.yaml").write_text(description)
-    with pytest.raises(FileProblems) as caught:
-        load_catalogue([tmp_path / "toy.yaml"])
-    messages = [
-        str(problem).removeprefix(f"{tmp_path}/toy.yaml:") for problem in caught.value.problems
-    ]
+    messages = in_one_file(load_catalogue, [tmp_path / "toy.yaml"])
     assert messages[0].startswith("9:5: 'sice' is no parameter of this engine")
     assert "did you mean 'size'" in messages[0]
     assert messages[1] == "10:30: 's' is no unit of a size"
