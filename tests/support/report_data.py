@@ -85,8 +85,8 @@ def series(
 
 def table_spec(*cells: Any, rows: Sequence[str], **more: Any) -> TableSpec:
     """Return the definition of a table; without cells it shows the throughput in Mbit/s."""
-    shown = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
-    definition = {"name": "t", "title": "T", "rows": rows, "cells": shown}
+    cell_specs = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
+    definition = {"name": "t", "title": "T", "rows": rows, "cells": cell_specs}
     return TableSpec.model_validate({**definition, **more})
 
 

@@ -30,8 +30,8 @@ class Imports:
         self._catalogue = catalogue
 
     def __call__(self, tool: str, files: Sequence[Path], **names: str) -> ImportResult:
-        given = ImportNames(**names)
-        return import_tool(self.store, tool, files, catalogue=self._catalogue, names=given)
+        import_names = ImportNames(**names)
+        return import_tool(self.store, tool, files, catalogue=self._catalogue, names=import_names)
 
     def values(self, result: ImportResult, metric: str) -> dict[str, list[float]]:
         """Return a metric's values by engine, link and what its parameters are."""
