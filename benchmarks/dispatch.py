@@ -36,8 +36,7 @@ from railgauge.hosts.transport import open_transport
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.schedule import Dispatch, Extent
-from railgauge.run.execution import Execution, Setting
-from railgauge.run.progress import Observers
+from railgauge.run.execution import Execution, Observer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -67,7 +66,7 @@ tests:
 """
 
 
-class Strict(Observers):
+class Strict(Observer):
     """Says nothing of a run, and fails with what failed."""
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
@@ -115,7 +114,7 @@ class Bench:
         setting = Setting(
             self.loaded.catalogue, str, self.sites, 1, partial(launch_terms, self.loaded.plan)
         )
-        execution = Execution(self.store, self.run, Strict([]), setting)
+        execution = Execution(self.store, self.run, Strict(), setting)
         began = time.perf_counter()
         totals = execution.run([(Dispatch(test, case, (number,)),)], Extent(1, 1))
         seconds = time.perf_counter() - began

@@ -33,10 +33,10 @@ from railgauge.hosts.transport import open_transport
 from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.model import Host
 from railgauge.run.certified_hosts import require_certificates
+from railgauge.run.execution import Observer
 from railgauge.run.holding import announce, hold
 from railgauge.run.job import Request
 from railgauge.run.pipeline import arrange, equip, expand, inspect, read, watch
-from railgauge.run.progress import Observers
 from railgauge.run.reaching import reach
 from railgauge.run.recording import record
 from railgauge.run.skipping import find_programs
@@ -115,7 +115,7 @@ def make_ready(
     clock = Clock()
     request = Request(str(folder / "results.db"), plan=plan)
     with request, contextlib.ExitStack() as cleanup:
-        job = partial(read, request, Observers([]), cleanup)
+        job = partial(read, request, Observer(), cleanup)
         arranged = clock.time("read", lambda: arrange(expand(job())))
         reached = clock.time("reach", lambda: reach(arranged, open_host))
         equipped = clock.time("equip", lambda: equip(reached))

@@ -16,16 +16,13 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.schedule import Dispatch
-from railgauge.run.execution import Namer
+from railgauge.run.execution import Observer, Outlook
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute, read
-from railgauge.run.progress import Observers
 
 ENGINE = """\
 railgauge_engine: 1
@@ -54,20 +51,13 @@ tests:
 """
 
 
-class Stopwatch(Observers):
+class Stopwatch(Observer):
     """Times the measuring part of a run."""
 
     seconds = 0.0
     _began = 0.0
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
+    def begin(self, outlook: Outlook) -> None:
         self._began = time.perf_counter()
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
@@ -83,7 +73,7 @@ def railgauge(folder: Path, runs: int) -> float:
     (folder / "echo.yaml").write_text(ENGINE)
     plan = folder / "plan.yaml"
     plan.write_text(PLAN.format(xs=", ".join(map(str, xs)), ys=", ".join(map(str, ys))))
-    watch = Stopwatch([])
+    watch = Stopwatch()
     request = Request(str(folder / "railgauge.db"), plan=plan)
     with request, contextlib.ExitStack() as cleanup:
         finished = execute(read(request, watch, cleanup))

@@ -28,8 +28,7 @@ from railgauge.engine.measure import EquippedHost
 from railgauge.plan.cases import Case, ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.schedule import Round, Schedule, extent
-from railgauge.run.execution import Execution, Setting
-from railgauge.run.progress import Observers
+from railgauge.run.execution import Execution, Observer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -141,7 +140,7 @@ def measure(hosts: int, deaths: int) -> None:
         }
         terms = partial(launch_terms, loaded.plan)
         setting = Setting(loaded.catalogue, str, sites, loaded.plan.concurrency, terms)
-        execution = Execution(store, run, Observers([]), setting)
+        execution = Execution(store, run, Observer(), setting)
         began, busy = time.perf_counter(), time.process_time()
         totals = execution.run(
             rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.support import command_line
+from tests.support.results import csv_rows
 
 from railgauge.base.assets import folder
 
@@ -39,9 +39,8 @@ def _rows(where: Path, definition: str, table: str, axes: Sequence[str]) -> list
         spec = folder("reports") / f"{definition}.yaml"
         _railgauge(where, "report", "--spec", str(spec), "--out", str(out), "--cases", "0")
     rows: dict[tuple[str, ...], list[str]] = {}
-    with (out / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            rows.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
+    for line in csv_rows(out / f"{table}.csv"):
+        rows.setdefault(tuple(line[axis] for axis in axes), []).append(line["shown"])
     return [[*key, *cells] for key, cells in rows.items()]
 
 

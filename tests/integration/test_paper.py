@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 from pathlib import Path
 
 from tests.support import command_line
+from tests.support.results import csv_rows
 
 FILES = {
     "tiny.yaml": """\
@@ -94,8 +94,8 @@ def test_a_paper_is_made_of_a_run_and_again_alike(tmp_path: Path) -> None:
     assert {"index.html", "old.txt", "old.tex", "table-7-sizes.csv", "table-7-curve.svg"} <= {
         *files
     }
-    with (tmp_path / "one" / "table-7-sizes-difference.csv").open(newline="") as file:
-        rows = {line["datagram"]: line for line in csv.DictReader(file)}
+    differences = csv_rows(tmp_path / "one" / "table-7-sizes-difference.csv")
+    rows = {line["datagram"]: line for line in differences}
     assert [float(rows[size]["against_value"]) for size in ("64", "1460")] == [10.5e6, 200.25e6]
     for row in rows.values():
         assert row["run"] == "1"

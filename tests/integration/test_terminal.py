@@ -19,6 +19,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.schedule import Dispatch
+from railgauge.run.execution import Outlook
 from railgauge.run.progress import LiveProgress, PlainProgress, console
 
 PLAN = """\
@@ -107,7 +108,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(tmp_path):
 def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
     output = (tmp_path / "shown").open("w+")
     display = LiveProgress(console(output, force_terminal=True, width=100))
-    display.begin(1, 3, name, load_catalogue(), lambda: 61.0)
+    display.begin(Outlook(1, 3, name, load_catalogue(), lambda: 61.0))
     display.dispatched(DISPATCH)
     display.measured(DISPATCH, Outcome(1, 0.0, {"throughput": 9.412e9}), Launch(0.0))
     display.measured(
@@ -128,7 +129,7 @@ def test_names_from_a_plan_are_never_markup_on_the_terminal(tmp_path):
 def test_a_log_gets_each_failure_and_each_warning_once(tmp_path):
     log = (tmp_path / "log").open("w+")
     display = PlainProgress(log)
-    display.begin(7, 3, name, load_catalogue(), lambda: 61.0)
+    display.begin(Outlook(7, 3, name, load_catalogue(), lambda: 61.0))
     warned = Launch(0.0, warnings=("server: the buffer is small",))
     display.dispatched(DISPATCH)
     for number in (1, 2):
@@ -160,7 +161,7 @@ class Broken(io.StringIO):
 )
 def test_a_display_that_cannot_write_does_not_end_the_measurement(display):
     display.say("reaching a")
-    display.begin(1, 3, name, load_catalogue(), lambda: 61.0)
+    display.begin(Outlook(1, 3, name, load_catalogue(), lambda: 61.0))
     display.dispatched(DISPATCH)
     failed = Outcome(1, 0.0, {}, status="failed", error_code="no-data", error_message="none")
     display.measured(DISPATCH, failed, Launch(0.0, warnings=("client: small",)))

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from paramiko.hostkeys import HostKeys
-from tests.support.sshlab import PORT, Lab, keygen
+from tests.support.sshlab import PORT, Lab, Sshd, keygen
 
 from railgauge.base.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
 from railgauge.hosts.transport import interface, open_transport
@@ -24,10 +25,12 @@ from railgauge.hosts.transport.sshconnect import SshConnection
 from railgauge.plan.model import Host
 
 KEEPALIVE = 5.0
+OpenSsh: TypeAlias = Callable[[str], SshTransport]
+ProcessEnds: TypeAlias = Callable[[int], bool]
 
 
 @pytest.fixture
-def open_ssh(two_hosts: Lab) -> Iterator[Callable[[str], SshTransport]]:
+def open_ssh(two_hosts: Lab) -> Iterator[OpenSsh]:
     """Make transports that are closed after the test."""
     opened: list[SshTransport] = []
 
@@ -41,8 +44,20 @@ def open_ssh(two_hosts: Lab) -> Iterator[Callable[[str], SshTransport]]:
 
 
 @pytest.fixture
-def node(open_ssh: Callable[[str], SshTransport]) -> SshTransport:
+def node(open_ssh: OpenSsh) -> SshTransport:
     return open_ssh("host-a")
+
+
+def public_key(lab: Lab) -> str:
+    return " ".join(lab.a.host_key.with_suffix(".pub").read_text().split()[:2])
+
+
+def another_sshd(lab: Lab, name: str, port: int, *lines: str, **environment: object) -> Sshd:
+    """Start one more sshd on host A, which the ssh configuration knows by that name."""
+    sshd = lab.a.sshd(port, *lines, **environment)
+    lab.write_config(lab.entry(name, lab.a.control, port=port))
+    lab.write_known_hosts(f"[{lab.a.control}]:{port} {public_key(lab)}")
+    return sshd
 
 
 def sessions(lab: Lab) -> int:
@@ -67,15 +82,10 @@ ARGUMENTS += ("*", "", "-n", "é", "!x !!", "end\n", "{a,b}", "~", "a=b", "# no 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "zsh", "fish", "tcsh"])
 def test_arguments_survive_every_login_shell(
-    lab: Lab,
-    open_ssh: Callable[[str], SshTransport],
-    require: Callable[[object, str], None],
-    shell: str,
+    lab: Lab, open_ssh: OpenSsh, require: Callable[[object, str], None], shell: str
 ) -> None:
     require(shutil.which(shell), shell)
-    lab.a.sshd(2240, f'ForceCommand exec {shell} -c "$SSH_ORIGINAL_COMMAND"')
-    lab.write_config(lab.entry(shell, lab.a.control, port=2240))
-    lab.write_known_hosts(f"[{lab.a.control}]:2240 {public_key(lab)}")
+    another_sshd(lab, shell, 2240, f'ForceCommand exec {shell} -c "$SSH_ORIGINAL_COMMAND"')
     transport = open_ssh(shell)
     completed = run(transport, ["printf", "<%s>", *ARGUMENTS], timeout=60)
     assert completed.stdout == "".join(f"<{argument}>" for argument in ARGUMENTS) + "\n"
@@ -101,7 +111,7 @@ def test_lines_come_as_they_are_written(node: SshTransport) -> None:
 
 
 def test_closing_stdin_ends_a_program_that_minds_it(
-    node: SshTransport, process_ends: Callable[[int], bool]
+    node: SshTransport, process_ends: ProcessEnds
 ) -> None:
     process = node.start(["sh", "-c", "echo $$; exec cat"])
     pid = int(process.read_line(60) or "")
@@ -111,7 +121,7 @@ def test_closing_stdin_ends_a_program_that_minds_it(
 
 
 def test_letting_go_of_the_host_ends_a_program_that_minds_its_stdin(
-    node: SshTransport, process_ends: Callable[[int], bool]
+    node: SshTransport, process_ends: ProcessEnds
 ) -> None:
     process = node.start(["sh", "-c", "echo $$; exec cat"])
     pid = int(process.read_line(60) or "")
@@ -120,7 +130,7 @@ def test_letting_go_of_the_host_ends_a_program_that_minds_its_stdin(
 
 
 def test_letting_go_of_the_host_ends_a_run_that_another_thread_waits_for(
-    node: SshTransport, process_ends: Callable[[int], bool], tmp_path: Path
+    node: SshTransport, process_ends: ProcessEnds, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
     os.mkfifo(pid)
@@ -146,7 +156,7 @@ def test_letting_go_of_the_host_lets_a_program_tidy_up(
 
 
 def test_letting_go_of_the_host_kills_what_minds_nothing(
-    node: SshTransport, process_ends: Callable[[int], bool]
+    node: SshTransport, process_ends: ProcessEnds
 ) -> None:
     process = node.start(["sh", "-c", "echo $$; exec sleep 100"])
     pid = int(process.read_line(60) or "")
@@ -159,11 +169,9 @@ def test_letting_go_of_the_host_kills_what_minds_nothing(
 
 
 def test_letting_go_ends_programs_though_the_server_gives_no_more_sessions(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], process_ends: Callable[[int], bool]
+    lab: Lab, open_ssh: OpenSsh, process_ends: ProcessEnds
 ) -> None:
-    lab.a.sshd(2228, "MaxSessions 1")
-    lab.write_config(lab.entry("full", lab.a.control, port=2228))
-    lab.write_known_hosts(f"[{lab.a.control}]:2228 {public_key(lab)}")
+    another_sshd(lab, "full", 2228, "MaxSessions 1")
     full = open_ssh("full")
     process = full.start(["sh", "-c", "echo $$; exec sleep 100"])
     pid = int(process.read_line(60) or "")
@@ -180,7 +188,7 @@ def test_a_host_let_go_of_starts_nothing_more(node: SshTransport) -> None:
 
 
 def test_letting_go_of_a_host_that_answers_nothing_ends_the_wait_for_it(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
+    lab: Lab, open_ssh: OpenSsh
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(2) as pool:
         port = server.getsockname()[1]
@@ -195,9 +203,7 @@ def test_letting_go_of_a_host_that_answers_nothing_ends_the_wait_for_it(
                     future.result(10)
 
 
-def test_letting_go_of_a_host_whose_link_is_down_ends_the_wait_for_its_program(
-    lab: Lab,
-) -> None:
+def test_letting_go_of_a_host_whose_link_is_down_ends_the_wait_for_its_program(lab: Lab) -> None:
     node = SshTransport("node", "host-a", keepalive=1000)
     process = node.start(["sh", "-c", "echo up; exec sleep 30"])
     assert process.read_line(60) == "up"
@@ -222,7 +228,7 @@ def test_one_thread_reads_a_program_that_another_waits_for(node: SshTransport) -
 
 
 def test_kill_ends_the_program_and_what_it_started(
-    node: SshTransport, process_ends: Callable[[int], bool]
+    node: SshTransport, process_ends: ProcessEnds
 ) -> None:
     process = node.start(["sh", "-c", "echo $$; sleep 100 & echo $!; wait"])
     pids = [int(process.read_line(60) or "") for _ in range(2)]
@@ -237,7 +243,7 @@ def test_a_program_killed_by_a_signal_says_by_which(node: SshTransport) -> None:
 
 
 def test_run_past_its_timeout_kills_and_says_so(
-    node: SshTransport, process_ends: Callable[[int], bool]
+    node: SshTransport, process_ends: ProcessEnds
 ) -> None:
     with pytest.raises(TimeoutError, match=r"node: 'sleep' did not end within 0.2 s"):
         run(node, ["sleep", "98.7654"], timeout=0.2)
@@ -288,12 +294,8 @@ def test_put_where_nothing_can_be_written_says_where(node: SshTransport) -> None
         node.put({"x": b""}, "/proc/nowhere")
 
 
-def test_twenty_programs_at_once_share_a_connection(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
-    lab.a.sshd(2223, "MaxSessions 50")
-    lab.write_config(lab.entry("many", lab.a.control, port=2223))
-    lab.write_known_hosts(f"[{lab.a.control}]:2223 {public_key(lab)}")
+def test_twenty_programs_at_once_share_a_connection(lab: Lab, open_ssh: OpenSsh) -> None:
+    another_sshd(lab, "many", 2223, "MaxSessions 50")
     many = open_ssh("many")
     processes = [many.start(["cat"]) for _ in range(20)]
     with ThreadPoolExecutor(20) as pool:
@@ -304,15 +306,9 @@ def test_twenty_programs_at_once_share_a_connection(
     assert lab.a.sshds[-1].log.read_text().count("Accepted publickey") == 1
 
 
-def public_key(lab: Lab) -> str:
-    return " ".join(lab.a.host_key.with_suffix(".pub").read_text().split()[:2])
-
-
 def test_sessions_that_are_refused_at_one_time_are_refused_each(lab: Lab) -> None:
     """paramiko gives one of two threads the refusal of both, and the other none."""
-    lab.a.sshd(2232, "MaxSessions 1")
-    lab.write_config(lab.entry("few", lab.a.control, port=2232))
-    lab.write_known_hosts(f"[{lab.a.control}]:2232 {public_key(lab)}")
+    another_sshd(lab, "few", 2232, "MaxSessions 1")
     connection = SshConnection("few", "few", 60)
     try:
         only = connection.session()
@@ -346,9 +342,7 @@ def test_programs_one_after_the_other_share_a_connection(
     assert sessions(two_hosts) - before == 1
 
 
-def test_an_unknown_host_key_is_refused_with_advice(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_an_unknown_host_key_is_refused_with_advice(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.known_hosts.write_text("")
     with pytest.raises(HostKeyError) as caught:
         open_ssh("host-a").start(["true"])
@@ -361,18 +355,14 @@ def test_an_unknown_host_key_is_refused_with_advice(
     assert lab.known_hosts.read_text() == ""
 
 
-def test_a_user_who_would_accept_unknown_keys_is_still_refused(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_user_who_would_accept_unknown_keys_is_still_refused(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(lab.entry("lax", lab.a.control, "StrictHostKeyChecking no"))
     lab.known_hosts.write_text("")
     with pytest.raises(HostKeyError, match="unknown"):
         open_ssh("lax").start(["true"])
 
 
-def test_a_changed_host_key_is_refused_with_its_line(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_changed_host_key_is_refused_with_its_line(lab: Lab, open_ssh: OpenSsh) -> None:
     keygen(lab.folder / "other_key")
     other = " ".join((lab.folder / "other_key.pub").read_text().split()[:2])
     lab.known_hosts.write_text(f"# ours\n[{lab.a.control}]:{PORT} {other}\n")
@@ -383,16 +373,14 @@ def test_a_changed_host_key_is_refused_with_its_line(
     assert f"ssh-keygen -R '[{lab.a.control}]:{PORT}' -f {lab.known_hosts}" in message
 
 
-def test_a_revoked_host_key_is_refused(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+def test_a_revoked_host_key_is_refused(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_known_hosts(f"@revoked * {public_key(lab)}")
     with pytest.raises(HostKeyError, match="is revoked in"):
         open_ssh("host-a").start(["true"])
 
 
 @pytest.mark.parametrize("kind", ["hashed", "wildcard", "one of two", "alias", "without port"])
-def test_a_known_key_is_found_however_it_is_written(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], kind: str
-) -> None:
+def test_a_known_key_is_found_however_it_is_written(lab: Lab, open_ssh: OpenSsh, kind: str) -> None:
     keygen(lab.folder / "second")
     second = " ".join((lab.folder / "second.pub").read_text().split()[:2])
     name, key = f"[{lab.a.control}]:{PORT}", public_key(lab)
@@ -411,9 +399,7 @@ def test_a_known_key_is_found_however_it_is_written(
     assert run(transport, ["echo", "in"], timeout=60).stdout == "in\n"
 
 
-def test_a_host_shows_the_kind_of_key_that_is_known(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_host_shows_the_kind_of_key_that_is_known(lab: Lab, open_ssh: OpenSsh) -> None:
     rsa = lab.folder / "rsa_key"
     keygen(rsa, kind="rsa")
     lab.a.sshd(2224, f"HostKey {rsa}")
@@ -423,7 +409,7 @@ def test_a_host_shows_the_kind_of_key_that_is_known(
     assert run(open_ssh("rsa"), ["echo", "in"], timeout=60).stdout == "in\n"
 
 
-def test_a_closed_port_is_told(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+def test_a_closed_port_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(lab.entry("closed", lab.a.control, port=9))
     with pytest.raises(
         HostUnreachableError, match=rf"node: reaching root@{lab.a.control} port 9 .*refused"
@@ -431,18 +417,14 @@ def test_a_closed_port_is_told(lab: Lab, open_ssh: Callable[[str], SshTransport]
         open_ssh("closed").start(["true"])
 
 
-def test_a_host_that_answers_nothing_times_out(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_host_that_answers_nothing_times_out(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(lab.entry("silent", lab.a.control, "ConnectTimeout 1"))
     lab.a.link("down")
     with pytest.raises(HostUnreachableError, match=r"node: reaching .*(no answer|No route)"):
         open_ssh("silent").start(["true"])
 
 
-def test_something_that_is_no_ssh_server_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_something_that_is_no_ssh_server_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         lab.write_config(lab.entry("web", "127.0.0.1", port=port))
@@ -460,14 +442,12 @@ def test_something_that_is_no_ssh_server_is_told(
             answering.result()
 
 
-def test_an_unknown_name_is_told(open_ssh: Callable[[str], SshTransport]) -> None:
+def test_an_unknown_name_is_told(open_ssh: OpenSsh) -> None:
     with pytest.raises(HostUnreachableError, match=r"node: .*its name is unknown"):
         open_ssh("no-such-host.invalid").start(["true"])
 
 
-def test_a_key_that_is_not_authorized_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_key_that_is_not_authorized_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     keygen(lab.folder / "stranger")
     entry = lab.entry("stranger", lab.a.control).replace("/user_key", "/stranger")
     lab.write_config(entry)
@@ -479,7 +459,7 @@ def test_a_key_that_is_not_authorized_is_told(
     "content", [b"", b"no key\n", b"\xff\0", b"-----BEGIN RSA PRIVATE KEY-----\n"]
 )
 def test_an_identity_file_that_is_no_key_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], content: bytes
+    lab: Lab, open_ssh: OpenSsh, content: bytes
 ) -> None:
     (lab.folder / "garbage").write_bytes(content)
     lab.write_config(lab.entry("garbage", lab.a.control).replace("/user_key", "/garbage"))
@@ -487,9 +467,7 @@ def test_an_identity_file_that_is_no_key_is_told(
         open_ssh("garbage").start(["true"])
 
 
-def test_a_key_with_a_passphrase_is_told_and_nothing_asked(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_key_with_a_passphrase_is_told_and_nothing_asked(lab: Lab, open_ssh: OpenSsh) -> None:
     keygen(lab.folder / "locked", passphrase="secret")
     lab.write_config(lab.entry("locked", lab.a.control).replace("/user_key", "/locked"))
     with pytest.raises(HostUnreachableError, match="ssh-add"):
@@ -497,9 +475,7 @@ def test_a_key_with_a_passphrase_is_told_and_nothing_asked(
 
 
 @pytest.mark.parametrize("only", [False, True], ids=["any key", "IdentitiesOnly"])
-def test_a_key_in_the_agent_is_used(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], agent: None, only: bool
-) -> None:
+def test_a_key_in_the_agent_is_used(lab: Lab, open_ssh: OpenSsh, agent: None, only: bool) -> None:
     # One file is locked, of the other just the public half is there; the agent has the key.
     for name in ("agent_key", "agent_key_half"):
         entry = lab.entry("agent", lab.a.control).replace("IdentityAgent none", "ForwardAgent no")
@@ -538,17 +514,13 @@ def agent(lab: Lab) -> Iterator[None]:
         process.wait()
 
 
-def test_a_jump_host_leads_to_a_host_behind_it(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_jump_host_leads_to_a_host_behind_it(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(lab.entry("behind", lab.b.address, "ProxyJump host-a"))
     transport = open_ssh("behind")
     assert lab.b.control in run(transport, ["ip", "-o", "addr"], timeout=60).stdout
 
 
-def test_two_jumps_are_taken_in_their_order(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_two_jumps_are_taken_in_their_order(lab: Lab, open_ssh: OpenSsh) -> None:
     # Only A reaches B's test address, and only B reaches A's from there.
     lab.write_config(
         lab.entry("b-inside", lab.b.address),
@@ -560,15 +532,13 @@ def test_two_jumps_are_taken_in_their_order(
     assert from_b in lab.a.sshds[0].log.read_text()
 
 
-def test_a_jump_host_that_cannot_get_there_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_jump_host_that_cannot_get_there_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(lab.entry("behind", lab.b.address, "ProxyJump host-a", port=9))
     with pytest.raises(HostUnreachableError, match=r"node: .*from its jump host failed"):
         open_ssh("behind").start(["true"])
 
 
-def test_a_loop_of_jump_hosts_is_told(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+def test_a_loop_of_jump_hosts_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.write_config(
         lab.entry("one", "10.255.255.1", "ProxyJump two"),
         lab.entry("two", "10.255.255.2", "ProxyJump one"),
@@ -577,9 +547,7 @@ def test_a_loop_of_jump_hosts_is_told(lab: Lab, open_ssh: Callable[[str], SshTra
         open_ssh("one").start(["true"])
 
 
-def test_a_proxy_command_is_run_as_ssh_runs_it(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_proxy_command_is_run_as_ssh_runs_it(lab: Lab, open_ssh: OpenSsh) -> None:
     through = f"ip netns exec {lab.a.namespace} ssh -F {lab.config} -W %h:%p host-b-pair"
     pair = lab.entry("host-b-pair", lab.b.address)
     lab.write_config(
@@ -589,48 +557,34 @@ def test_a_proxy_command_is_run_as_ssh_runs_it(
     assert lab.b.control in run(transport, ["ip", "-o", "addr"], timeout=60).stdout
 
 
-def test_includes_are_read(lab: Lab, open_ssh: Callable[[str], SshTransport]) -> None:
+def test_includes_are_read(lab: Lab, open_ssh: OpenSsh) -> None:
     (lab.folder / "more").mkdir(exist_ok=True)
     (lab.folder / "more/x.conf").write_text(lab.entry("included", lab.a.control))
     lab.config.write_text(f"Include {lab.folder}/more/*.conf\n")
     assert run(open_ssh("included"), ["echo", "in"], timeout=60).stdout == "in\n"
 
 
-def test_a_chosen_configuration_that_is_not_there_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_chosen_configuration_that_is_not_there_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     lab.config.unlink()
     with pytest.raises(HostUnreachableError, match=r"there is no file .*RAILGAUGE_SSH_CONFIG"):
         open_ssh("host-a").start(["true"])
 
 
-def test_what_the_login_shell_says_first_is_dropped(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_what_the_login_shell_says_first_is_dropped(lab: Lab, open_ssh: OpenSsh) -> None:
     noise = lab.folder / "noise.sh"
     noise.write_text("echo Welcome to the cluster; printf 'no newline here'; echo oops >&2\n")
-    lab.a.sshd(2225, f"Banner {noise}", BASH_ENV=noise)
-    lab.write_config(lab.entry("noisy", lab.a.control, port=2225))
-    lab.write_known_hosts(f"[{lab.a.control}]:2225 {public_key(lab)}")
+    another_sshd(lab, "noisy", 2225, f"Banner {noise}", BASH_ENV=noise)
     assert run(open_ssh("noisy"), ["echo", "in"], timeout=60).stdout == "in\n"
 
 
-def test_an_account_without_a_shell_is_told(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
-    lab.a.sshd(2226, "ForceCommand echo This account is not available >&2; exit 1")
-    lab.write_config(lab.entry("closed", lab.a.control, port=2226))
-    lab.write_known_hosts(f"[{lab.a.control}]:2226 {public_key(lab)}")
+def test_an_account_without_a_shell_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
+    another_sshd(lab, "closed", 2226, "ForceCommand echo This account is not available >&2; exit 1")
     with pytest.raises(HostUnreachableError, match=r"node: .*This account is not available"):
         open_ssh("closed").start(["true"])
 
 
-def test_a_host_dying_in_the_middle_is_noticed(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
-    sshd = lab.a.sshd(2227)
-    lab.write_config(lab.entry("mortal", lab.a.control, port=2227))
-    lab.write_known_hosts(f"[{lab.a.control}]:2227 {public_key(lab)}")
+def test_a_host_dying_in_the_middle_is_noticed(lab: Lab, open_ssh: OpenSsh) -> None:
+    sshd = another_sshd(lab, "mortal", 2227)
     mortal = open_ssh("mortal")
     process = mortal.start(["sh", "-c", "echo up; exec cat"])
     assert process.read_line(60) == "up"
@@ -645,9 +599,7 @@ def test_a_host_dying_in_the_middle_is_noticed(
 
 
 @pytest.mark.parametrize("behind", [False, True], ids=["direct", "behind a jump host"])
-def test_a_host_whose_link_goes_down_is_noticed(
-    lab: Lab, open_ssh: Callable[[str], SshTransport], behind: bool
-) -> None:
+def test_a_host_whose_link_goes_down_is_noticed(lab: Lab, open_ssh: OpenSsh, behind: bool) -> None:
     lab.write_config(lab.entry("far", lab.b.address, "ProxyJump host-a"))
     process = open_ssh("far" if behind else "host-a").start(["sh", "-c", "echo up; exec cat"])
     assert process.read_line(60) == "up"
@@ -659,9 +611,7 @@ def test_a_host_whose_link_goes_down_is_noticed(
         process.read_line(20)
 
 
-def test_a_host_that_comes_back_is_reached_again(
-    lab: Lab, open_ssh: Callable[[str], SshTransport]
-) -> None:
+def test_a_host_that_comes_back_is_reached_again(lab: Lab, open_ssh: OpenSsh) -> None:
     node = open_ssh("host-a")
     process = node.start(["cat"])
     lab.a.link("down")

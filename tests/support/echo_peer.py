@@ -7,9 +7,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 
-from tests.support.wire import PATIENCE, Wire
+from tests.support.control_server import ControlServer
+from tests.support.wire import Wire
 
 GREETING = 16  # what a TCP data connection begins with
 # Takes the number of a message on its stream, from 0, and the message; returns what goes back, in
@@ -21,7 +21,7 @@ def at_once(_: int, message: bytes) -> list[tuple[float, bytes]]:
     return [(0, message)]
 
 
-class EchoPeer:
+class EchoPeer(ControlServer):
     """One client's server of one replication, on so many streams; a stream's first message is not
     timed, and answered at once.
 
@@ -34,39 +34,14 @@ class EchoPeer:
         self.engine, self.answer, self.size, self.streams = engine, answer, size, streams
         self.received = [0] * streams
         self.clients: set[int] = set()
-        self.control = socket.create_server(("127.0.0.1", 0))
-        self.control.settimeout(PATIENCE)
-        self.port: int = self.control.getsockname()[1]
-        self.sockets = self._udp() if engine == "udp" else [socket.create_server(("127.0.0.1", 0))]
-        self.thread = threading.Thread(target=self._serve, daemon=True)
+        if engine == "udp":
+            super().__init__(*(socket.socket(type=socket.SOCK_DGRAM) for _ in range(streams)))
+            for sock in self.sockets:
+                sock.bind(("127.0.0.1", 0))
+        else:
+            super().__init__(socket.create_server(("127.0.0.1", 0)))
 
-    def _udp(self) -> list[socket.socket]:
-        sockets = [socket.socket(type=socket.SOCK_DGRAM) for _ in range(self.streams)]
-        for sock in sockets:
-            sock.bind(("127.0.0.1", 0))
-            sock.settimeout(PATIENCE)
-        return sockets
-
-    def __enter__(self) -> EchoPeer:
-        self.thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        for sock in (self.control, *self.sockets):
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-            sock.close()
-        self.thread.join(PATIENCE)
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            connection, _ = self.control.accept()
-            with connection:
-                self._follow(Wire(connection))
-
-    def _follow(self, peer: Wire) -> None:
+    def follow(self, peer: Wire) -> None:
         peer.welcome()
         peer.expect(Wire.SETUP)
         peer.send(Wire.SETTINGS, ports=",".join(str(s.getsockname()[1]) for s in self.sockets))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pytest
+from tests.support.problems import in_one_file
 
-from railgauge.base.errors import FileProblems
 from railgauge.base.trace import Trace, TraceClock, encode
 from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.cases import Case, Value, case_key
@@ -27,9 +27,7 @@ def definition_problems(tmp_path: Path, text: str) -> list[str]:
     """Return what is wrong with a report's definition, each with its line and column."""
     path = tmp_path / "r.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    return [str(problem).removeprefix(f"{path}:") for problem in caught.value.problems]
+    return in_one_file(load_spec, path, load_catalogue())
 
 
 def series(
@@ -83,6 +81,13 @@ def series(
         skipped=skipped,
         kind=shipped_kind(engine, metric, unit) if kind is None else kind,
     )
+
+
+def table_spec(*cells: Any, rows: Sequence[str], **more: Any) -> TableSpec:
+    """Return the definition of a table; without cells it shows the throughput in Mbit/s."""
+    cell_specs = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
+    definition = {"name": "t", "title": "T", "rows": rows, "cells": cell_specs}
+    return TableSpec.model_validate({**definition, **more})
 
 
 def trace(
@@ -149,13 +154,7 @@ def reference_table() -> Table:
     )
     skipped = series([], {"block": 2}, unit="B/s", engine="mem", server=None, skipped="no mem_1")
     share = {"metric": "throughput", "relative_to": "memory", "digits": 1}
-    spec = TableSpec.model_validate(
-        {
-            "name": "t",
-            "title": "T",
-            "rows": ["block"],
-            "cells": [{"metric": "throughput", "unit": "GB/s"}, {"peak": "memory"}, share],
-        }
-    )
+    cells = ({"metric": "throughput", "unit": "GB/s"}, {"peak": "memory"}, share)
+    spec = table_spec(*cells, rows=["block"])
     peaks = [Peak("gw1", "memory", 68.3e9, "B/s", "found: 2 × 64 & more")]
     return build(spec, [point, skipped], context=RunContext(peaks={1: peaks}))

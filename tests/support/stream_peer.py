@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import struct
-import threading
 from collections.abc import Callable
-from types import TracebackType
 
+from tests.support.control_server import ControlServer
 from tests.support.wire import PATIENCE, Wire
 
 TOKEN = 0xFEDCBA9876543210  # stands for the replication's, which a Stream puts in its place
@@ -91,7 +89,7 @@ class StreamClient:
 Result = Callable[[list[bytes]], dict[str, object]]
 
 
-class StreamServer:
+class StreamServer(ControlServer):
     """A server of one stream: `result` makes its answer of what arrived, `back` what it sends.
 
     A trace that `result` names `trace` is handed over as the client asks for it.
@@ -100,33 +98,12 @@ class StreamServer:
     def __init__(self, result: Result, back: Callable[[int], list[bytes]] = lambda _: []) -> None:
         self.result, self.back = result, back
         self.arrived: list[bytes] = []
-        self.control = socket.create_server(("127.0.0.1", 0))
-        self.control.settimeout(PATIENCE)
-        self.port: int = self.control.getsockname()[1]
         self.data = socket.socket(type=socket.SOCK_DGRAM)
         self.data.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self.data.bind(("127.0.0.1", 0))
-        self.data.settimeout(PATIENCE)
-        self.thread = threading.Thread(target=self._serve, daemon=True)
+        super().__init__(self.data)
 
-    def __enter__(self) -> StreamServer:
-        self.thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
-        self.control.close()
-        self.data.close()
-        self.thread.join(PATIENCE)
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            connection, _ = self.control.accept()
-            with connection:
-                self._follow(Wire(connection))
-
-    def _follow(self, peer: Wire) -> None:
+    def follow(self, peer: Wire) -> None:
         trace = b""
         peer.welcome()
         peer.expect(Wire.SETUP)

@@ -7,14 +7,14 @@ import socket
 import struct
 import threading
 import time
-from types import TracebackType
 
+from tests.support.control_server import ControlServer
 from tests.support.wire import PATIENCE, Wire
 
 DATA_SEGMENTS_IN = 152  # offset of tcpi_data_segs_in in struct tcp_info
 
 
-class Sink:
+class Sink(ControlServer):
     """Serves one client. Of the last replication: `brought`, what came by each connection, and
     `segments`, how many TCP segments it came in, by the kernel of this end.
 
@@ -34,48 +34,21 @@ class Sink:
         self.claimed = len(back) * connections if claimed is None else claimed
         self.brought: list[bytes] = []
         self.segments: list[int] = []
-        self.control = socket.create_server(("127.0.0.1", 0))
         self.data = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.control.settimeout(PATIENCE)
-        self.data.settimeout(PATIENCE)
-        self.port: int = self.control.getsockname()[1]
-        self.thread = threading.Thread(target=self._serve)
-        self.thread.start()
+        super().__init__(self.data)
 
-    def __enter__(self) -> Sink:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for listener in (self.control, self.data):  # for whoever still waits for a client
-            with contextlib.suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)
-        self.thread.join(PATIENCE)
-        self.control.close()
-        self.data.close()
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError, EOFError):
-            connection, _ = self.control.accept()
-            with connection:
-                self._answer(Wire(connection))
-
-    def _answer(self, wire: Wire) -> None:
-        wire.welcome()
+    def follow(self, peer: Wire) -> None:
+        peer.welcome()
         while True:
-            kind, fields = wire.receive()
+            kind, fields = peer.receive()
             if kind == Wire.SETUP:
-                wire.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
+                peer.send(Wire.SETTINGS, ports=self.data.getsockname()[1])
             elif kind == Wire.CLOCK:
-                wire.send(Wire.TIME_IS, now="0" * 16)
+                peer.send(Wire.TIME_IS, now="0" * 16)
             elif kind == Wire.START:
                 probe = float(fields["duration"]) == float(fields["count"]) == 0
-                wire.send(Wire.READY)
-                self._replicate(wire, 1 if probe else self.connections)
+                peer.send(Wire.READY)
+                self._replicate(peer, 1 if probe else self.connections)
             else:
                 return
 

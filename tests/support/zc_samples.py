@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+
+from tests.support.results import csv_rows
 
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case, case_key
@@ -16,8 +17,7 @@ ZC_CHUNK = ZC.with_name("zc_chunk.csv")
 
 def store_zc(store: Store) -> list[int]:
     """Store ZC's numbers: a run for each kernel, with the counts of ten seconds."""
-    with ZC.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(ZC)
     runs = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):
         planned, outcomes = [], []
@@ -45,8 +45,7 @@ def store_zc(store: Store) -> list[int]:
 
 def store_zc_chunks(store: Store) -> list[int]:
     """Store ZC's CPU load by transfer buffer: a run for each setting of the kernel."""
-    with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(ZC_CHUNK)
     metrics = {"tcp": {"client_cpu_load_soak": MetricInfo("", "lower")}}
     runs = []
     for kernel in dict.fromkeys(row["kernel"] for row in rows):

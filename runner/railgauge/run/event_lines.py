@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
 from typing import TextIO
 
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.schedule import Dispatch
-from railgauge.run.execution import Namer
+from railgauge.run.execution import Observer, Outlook
 from railgauge.run.job import Finished
 
 
-class EventLines:
+class EventLines(Observer):
     """See `Observer`: the first line gives the run's number, which all the others have as well."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._run: int | None = None
 
-    def say(self, text: str) -> None:
-        """Leave stages to those who read sentences."""
-
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
+    def begin(self, outlook: Outlook) -> None:
         """Write the run's number."""
-        self._run = run
-        self._write("run", replications=total)
+        self._run = outlook.run
+        self._write("run", replications=outlook.total)
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Write which case begins, of a group's pairs each."""
@@ -80,9 +68,6 @@ class EventLines:
     def lost(self, host: str, reason: str) -> None:
         """Write which host is gone."""
         self._write("lost", host=host, reason=reason)
-
-    def end(self) -> None:
-        """Leave the last line to `finished`."""
 
     def finished(self, finished: Finished, exit_code: int) -> None:
         """Write what came of the run: the last line."""

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.stop_signals import calling_on_signal, get_interruptibly
@@ -44,24 +43,28 @@ Namer = Callable[[Dispatch], str]
 """Names a dispatch's case apart from the others of its plan: `stream gw→gw datagram=1460`."""
 
 
-class Observer(Protocol):
-    """Follows a run's progress; called from the controller's main thread only."""
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is to be measured now: `total` replications of run `run`, of cases that `name` names.
+
+    `left` returns at any time how many seconds the rest of them takes.
+    """
+
+    run: int
+    total: int
+    name: Namer
+    catalogue: Catalogue
+    left: Callable[[], float]
+
+
+class Observer:
+    """Follows a run's progress, if only in part; called from the controller's main thread only."""
 
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
-        """Take note that `total` replications of run `run` are to be measured now.
-
-        `left` returns at any time how many seconds the rest of them takes.
-        """
+    def begin(self, outlook: Outlook) -> None:
+        """Take note of what is to be measured now."""
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Take note that a case is being measured."""
@@ -177,9 +180,10 @@ class Execution:
         self._most = most.launched
         self._left = left or self._left
         self._left.rested()
-        self._observer.begin(
+        outlook = Outlook(
             self._run, self._most, setting.name, setting.catalogue, self._left.seconds
         )
+        self._observer.begin(outlook)
         if self._judge:
             self._observer.remaining(self._most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, plural, scale
 from railgauge.engine.outcome import Launch, Outcome
-from railgauge.plan.catalogue import Catalogue, EngineInfo, MetricDescription
+from railgauge.plan.catalogue import EngineInfo, MetricDescription
 from railgauge.plan.schedule import Dispatch
-from railgauge.run.execution import Namer, Observer
+from railgauge.run.execution import Namer, Observer, Outlook
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ def observer_for(
     return Observers([progress, *further]) if further else progress
 
 
-class Observers:
+class Observers(Observer):
     """Several observers, each given what a run reports to one."""
 
     def __init__(self, observers: Sequence[Observer]) -> None:
@@ -49,17 +49,10 @@ class Observers:
         for observer in self._observers:
             observer.say(text)
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
+    def begin(self, outlook: Outlook) -> None:
         """See `Observer.begin`."""
         for observer in self._observers:
-            observer.begin(run, total, name, catalogue, left)
+            observer.begin(outlook)
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """See `Observer.dispatched`."""
@@ -122,7 +115,7 @@ def _headline(engines: Mapping[str, EngineInfo], dispatch: Dispatch, outcome: Ou
     return headline(outcome.metrics, engine.metrics) if engine is not None else ""
 
 
-class _Progress(ABC):
+class _Progress(Observer, ABC):
     """What both kinds of progress print, and what they have printed already."""
 
     def __init__(self) -> None:
@@ -140,19 +133,12 @@ class _Progress(ABC):
     def _begin(self, run: int, total: int) -> None:
         """Write, or show, what is to come."""
 
-    def begin(
-        self,
-        run: int,
-        total: int,
-        name: Namer,
-        catalogue: Catalogue,
-        left: Callable[[], float],
-    ) -> None:
+    def begin(self, outlook: Outlook) -> None:
         """Take note, and write what is to come."""
-        self._name = name
-        self._left = left
-        self._engines = catalogue.engines
-        self._begin(run, total)
+        self._name = outlook.name
+        self._left = outlook.left
+        self._engines = outlook.catalogue.engines
+        self._begin(outlook.run, outlook.total)
 
     def say(self, text: str) -> None:
         """Write the stage."""
@@ -181,7 +167,7 @@ class _Progress(ABC):
 
 
 class PlainProgress(_Progress):
-    """One line an event of note; for logs, cron and CI.
+    """One line an event of note; for logs, cron and CI, which a line a case would drown.
 
     With `all_lines` it has a line for each replication, with `timed` each line begins with the time
     (UTC).
@@ -206,9 +192,6 @@ class PlainProgress(_Progress):
         self._total = total
         self._began = self._reported_at = time.monotonic()
         self.say(f"run {run}: {plural(total, 'replication')} to measure")
-
-    def dispatched(self, dispatch: Dispatch) -> None:
-        """Say nothing: a line for each would drown the log."""
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write what went wrong, and now and then how far we are."""

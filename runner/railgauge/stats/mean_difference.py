@@ -10,6 +10,7 @@ from railgauge.stats.student import student_reach
 
 # By what share of it the quotient of a few sums may be off.
 _ROUNDING = 1e-12
+_LEVEL = 0.95
 
 
 class SampleMean(NamedTuple):
@@ -28,10 +29,8 @@ class SampleMean(NamedTuple):
         return 0.0 if self.stdev is None else self.stdev**2 / self.n
 
 
-def mean_difference_interval(
-    reference: SampleMean, mean: SampleMean, level: float = 0.95
-) -> Interval | None:
-    """Return the interval of the difference of two means, `mean` less `reference`.
+def mean_difference_interval(reference: SampleMean, mean: SampleMean) -> Interval | None:
+    """Return the 95 % interval of the difference of two means, `mean` less `reference`.
 
     In the means' unit; None where neither says how far its values spread, or one that says so is of
     a single value. With both spreads it is Welch's (Biometrika 34, 1947), his degrees of freedom
@@ -50,6 +49,6 @@ def mean_difference_interval(
         if parts
         else min(side.n for side in spread_sides) - 1
     )
-    reach = student_reach(max(freedom, 1), level) * math.sqrt(variance)
+    reach = student_reach(max(freedom, 1), _LEVEL) * math.sqrt(variance)
     difference = mean.mean - reference.mean
-    return Interval(difference - reach, difference + reach, level)
+    return Interval(difference - reach, difference + reach, _LEVEL)

@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 from tests.support import command_line
 from tests.support.export_samples import fill_export
+from tests.support.results import csv_rows
 from tests.support.series_samples import store_series, tcp_series, udp_series
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
@@ -332,8 +333,7 @@ def test_series_are_exported_interval_by_interval(where: str, tmp_path: Path, fo
     elif form == "json":
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     else:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = csv_rows(path)
 
     def column(run: int, quantity: str, *names: str) -> list[tuple[float, ...]]:
         own = (row for row in rows if (int(row["run"]), row["quantity"]) == (run, quantity))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import os
 import re
@@ -16,6 +15,7 @@ import duckdb
 import numpy as np
 import pytest
 from tests.support import ROOT
+from tests.support.results import csv_rows
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
@@ -103,8 +103,7 @@ def test_duckdb_reads_every_format_alike(folder: Path, form: str) -> None:
                 FROM {read}($file)"""
     file = str(folder / f"measurements.{form}")
     (aggregates,) = duckdb.sql(query, params={"file": file}).fetchall()
-    with (folder / "measurements.csv").open(encoding="utf-8", newline="") as text:
-        rows = list(csv.DictReader(text))
+    rows = csv_rows(folder / "measurements.csv")
     values = [float(row["value"]) for row in rows if row["value"]]
     assert aggregates[:4] == (len(rows), len(values), pytest.approx(sum(values)), 6)
     assert aggregates[4] == (MOMENT + 1) * 1e6

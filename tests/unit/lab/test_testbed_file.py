@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.support.problems import problems
 
 from railgauge.base.assets import folder
 from railgauge.base.errors import FileProblems
@@ -224,9 +225,7 @@ def test_a_mistake_is_told_with_its_line_and_column(
     tmp_path: Path, text: str, where: str, message: str
 ) -> None:
     path = _write(tmp_path, text)
-    with pytest.raises(FileProblems) as caught:
-        read_testbed(path)
-    (line,) = str(caught.value).splitlines()
+    (line,) = problems(read_testbed, path)
     assert line.startswith(f"{path}:{where}: "), line
     assert message in line
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.load import load_plan
 from railgauge.plan.texts import named_texts
 from railgauge.plan.topology import Topology, read_hosts_file
@@ -102,6 +102,4 @@ def test_a_plan_names_an_inventory_and_keeps_its_text(tmp_path: Path) -> None:
 def test_a_mistake_in_an_inventory_has_its_line(
     tmp_path: Path, name: str, text: str, says: str
 ) -> None:
-    with pytest.raises(FileProblems) as caught:
-        read(tmp_path, name, text)
-    assert says in str(caught.value.problems[0])
+    assert says in problems(read, tmp_path, name, text)[0]

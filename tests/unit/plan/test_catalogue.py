@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.problems import problems
 
 from railgauge.base.errors import EngineError, FileProblems, InputError
 from railgauge.cli.engines import describe
@@ -34,9 +35,7 @@ def engines() -> dict[str, EngineInfo]:
 def described(tmp_path: Path, text: str) -> list[str]:
     path = tmp_path / "copy.yaml"
     path.write_text(text)
-    with pytest.raises(FileProblems) as caught:
-        load_catalogue([path])
-    return [str(problem).removeprefix(f"{tmp_path}/") for problem in caught.value.problems]
+    return [problem.removeprefix(f"{tmp_path}/") for problem in problems(load_catalogue, [path])]
 
 
 @pytest.mark.parametrize(

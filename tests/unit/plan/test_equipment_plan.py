@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import ROOT
+from tests.support.problems import in_one_file
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.equipment import DevicePort, KeyPlace
@@ -29,11 +30,7 @@ def read(tmp_path: Path, text: str) -> Topology:
 
 
 def mistakes(tmp_path: Path, text: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        read(tmp_path, text)
-    return [
-        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
-    ]
+    return in_one_file(read, tmp_path, text)
 
 
 def test_a_link_knows_the_ports_on_its_path_in_order(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.catalogue import EngineInfo, load_catalogue
 
 NET = """\
@@ -42,10 +42,8 @@ def read(tmp_path: Path, text: str = NET) -> EngineInfo:
     return engine
 
 
-def problems(tmp_path: Path, text: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        read(tmp_path, text)
-    return [str(problem).removeprefix(f"{tmp_path}/") for problem in caught.value.problems]
+def mistakes(tmp_path: Path, text: str) -> list[str]:
+    return [problem.removeprefix(f"{tmp_path}/") for problem in problems(read, tmp_path, text)]
 
 
 def test_values_are_written_as_the_program_takes_them(tmp_path: Path) -> None:
@@ -165,5 +163,5 @@ def test_a_description_says_what_its_metrics_are_or_has_it_from_ours(tmp_path: P
     ],
 )
 def test_a_mistake_is_told_by_line(tmp_path: Path, old: str, new: str, says: str) -> None:
-    messages = problems(tmp_path, NET.replace(old, new, 1))
+    messages = mistakes(tmp_path, NET.replace(old, new, 1))
     assert any(line.startswith(says) for line in messages), messages

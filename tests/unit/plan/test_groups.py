@@ -8,8 +8,8 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.cli.engines import describe
 from railgauge.engine.command_lines import Terms, mpi_argv
 from railgauge.engine.deploy_mpi import MpiInstallation
@@ -43,9 +43,7 @@ def loaded(*tests: str, head: str = HEAD) -> LoadedPlan:
 
 
 def mistakes(*tests: str, head: str = HEAD) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        loaded(*tests, head=head)
-    return [str(problem) for problem in caught.value.problems]
+    return problems(loaded, *tests, head=head)
 
 
 def rounds(plan: LoadedPlan, concurrency: int = 1, finished: dict | None = None) -> list[Round]:  # type: ignore[type-arg]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.support.problems import in_one_file
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.links import Link
@@ -31,12 +32,8 @@ def read(tmp_path: Path, links: str) -> Topology:
 
 def mistakes(tmp_path: Path, links: str) -> list[str]:
     """Return what is wrong with the links, the first of which are on line 0."""
-    with pytest.raises(FileProblems) as caught:
-        read(tmp_path, links)
-    return [
-        f"{problem.line - FIRST}:{problem.column}: {problem.message}"
-        for problem in caught.value.problems
-    ]
+    places = [place.split(":", 1) for place in in_one_file(read, tmp_path, links)]
+    return [f"{int(line) - FIRST}:{rest}" for line, rest in places]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.model import HostsFile
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
@@ -25,9 +25,7 @@ def declared(*lines: str) -> dict[str, tuple[float, str | None]]:
 
 
 def mistakes(*lines: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        declared(*lines)
-    return [str(problem) for problem in caught.value.problems]
+    return problems(declared, *lines)
 
 
 def test_peaks_are_read_in_base_units_with_their_sources() -> None:

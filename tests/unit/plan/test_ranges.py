@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support import ROOT
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.cases import expand
 from railgauge.plan.catalogue import ParameterInfo
 from railgauge.plan.load import load_plan_text
@@ -36,9 +36,7 @@ def values(test: str, *names: str) -> list[tuple[object, ...]]:
 
 def mistakes(test: str) -> list[str]:
     """Return what is wrong with a plan whose line 8 is `test`, indented by 4."""
-    with pytest.raises(FileProblems) as caught:
-        expand(load_plan_text(f"{HEAD}    {test}\n", "p.yaml", Path("nowhere")))
-    return [str(problem) for problem in caught.value.problems]
+    return problems(values, test)
 
 
 def test_steps_are_added_from_the_first_value_to_the_last() -> None:

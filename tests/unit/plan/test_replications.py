@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.cli import cli
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import LoadedPlan, load_plan_text
@@ -36,9 +36,7 @@ def read(*lines: str) -> LoadedPlan:
 
 
 def mistakes(*lines: str) -> str:
-    with pytest.raises(FileProblems) as caught:
-        read(*lines)
-    return str(caught.value)
+    return "\n".join(problems(read, *lines))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import ROOT
+from tests.support.problems import in_one_file, problems
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.cases import expand
@@ -30,18 +31,12 @@ def read(tmp_path: Path, text: str) -> Topology:
 
 
 def mistakes(tmp_path: Path, text: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        read(tmp_path, text)
-    return [
-        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
-    ]
+    return in_one_file(read, tmp_path, text)
 
 
 def plan_mistakes(tmp_path: Path, hosts: str, plan: str) -> list[str]:
     (tmp_path / "h.yaml").write_text(HOSTS + hosts)
-    with pytest.raises(FileProblems) as caught:
-        load_plan_text(PLAN + plan, "p.yaml", tmp_path)
-    return [str(problem) for problem in caught.value.problems]
+    return problems(load_plan_text, PLAN + plan, "p.yaml", tmp_path)
 
 
 def test_all_is_always_a_group_of_all_hosts(tmp_path: Path) -> None:
@@ -217,11 +212,7 @@ hosts:
   d[1-2]: {address: "10.0.0.[1-2]", ssh: "d[1-2]"}
   e[1-2]: {address: "10.0.0.[1-2]", ssh: "e[1-2]", port: 1}
 """
-    with pytest.raises(FileProblems) as caught:
-        listed(tmp_path, text)
-    places = [
-        f"{problem.line}:{problem.column}: {problem.message}" for problem in caught.value.problems
-    ]
+    places = in_one_file(listed, tmp_path, text)
     assert places[:2] == [
         "2:21: '10.0.0.[1-3]' has 3 names, but the hosts here are 2",
         "3:21: '10.0.0.1' is the same for 2 hosts: write a hostlist",
@@ -234,10 +225,9 @@ hosts:
 
 
 def test_hosts_of_which_all_are_wrong_are_not_too_few_beside(tmp_path: Path) -> None:
-    with pytest.raises(FileProblems) as caught:
-        listed(tmp_path, 'hosts:\n  a[1-2]: {address: "10.0.0.[1-3]", ssh: "a[1-2]"}\n')
-    (problem,) = caught.value.problems
-    assert problem.message == "'10.0.0.[1-3]' has 3 names, but the hosts here are 2"
+    text = 'hosts:\n  a[1-2]: {address: "10.0.0.[1-3]", ssh: "a[1-2]"}\n'
+    (problem,) = in_one_file(listed, tmp_path, text)
+    assert problem.endswith(": '10.0.0.[1-3]' has 3 names, but the hosts here are 2")
 
 
 def test_hostlists_of_unknown_hosts_have_their_place(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import pytest
 from pydantic import Field
+from tests.support.problems import problems
 
-from railgauge.base.errors import FileProblems
 from railgauge.plan.validation import Scalar, StrictModel, Version, validate
 from railgauge.plan.yamlfile import loads
 
@@ -26,9 +26,7 @@ class Whole(StrictModel):
 
 
 def mistakes(text: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        validate(loads(text, "f"), Whole)
-    return [str(problem) for problem in caught.value.problems]
+    return problems(validate, loads(text, "f"), Whole)
 
 
 def test_a_sound_document_becomes_the_model() -> None:

@@ -6,22 +6,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.problems import problems
 
 from railgauge.base.errors import FileProblems
 from railgauge.plan.yamlfile import load, loads
 
 
 def mistakes(text: str) -> list[str]:
-    with pytest.raises(FileProblems) as caught:
-        loads(text, "p.yaml")
-    return [str(problem) for problem in caught.value.problems]
+    return problems(loads, text, "p.yaml")
 
 
 def file_mistake(path: Path) -> str:
-    with pytest.raises(FileProblems) as caught:
-        load(path)
-    (problem,) = caught.value.problems
-    return str(problem).removeprefix(f"{path.parent}/")
+    (problem,) = problems(load, path)
+    return problem.removeprefix(f"{path.parent}/")
 
 
 def test_only_core_words_and_numbers_are_more_than_text() -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
@@ -31,8 +31,7 @@ def _against_cell(**more: object) -> dict[str, object]:
 
 
 def _spec(*cells: dict[str, object], **more: object) -> TableSpec:
-    defaults = {"name": "t", "title": "T", "rows": ["datagram"], "columns": ["sockbuf"]}
-    return TableSpec.model_validate({**defaults, "cells": list(cells), **more})
+    return table_spec(*cells, **{"rows": ["datagram"], "columns": ["sockbuf"], **more})
 
 
 def _point(sockbuf: int, *rates: float, datagram: int = 1460, **more: object) -> Series:

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from tests.support.latex_lab import alone, pages_of
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.systemlog import Suspicion
 from railgauge.cli import cli
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.appendix.appendix_parts import Appendix, make_appendix
 from railgauge.report.pages.appendix.table_numbers import table_numbers
@@ -342,9 +341,8 @@ def test_values_are_counted_once_whether_tables_show_cases_or_their_replications
         for number in range(1, 8)
     ]
     cells = [{"metric": "throughput"}, {"metric": "throughput", "statistic": "minimum"}]
-    spec = {"name": "t", "title": "T", "cells": cells}
-    of_cases = build(TableSpec.model_validate({**spec, "rows": ["wait"]}), [whole])
-    by_replication = build(TableSpec.model_validate({**spec, "rows": ["replication"]}), single)
+    of_cases = build(table_spec(*cells, rows=["wait"]), [whole])
+    by_replication = build(table_spec(*cells, rows=["replication"]), single)
     for tables, outliers in (
         ([by_replication], "none are outliers"),
         ([of_cases, by_replication], "1 is an outlier"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
@@ -22,8 +22,7 @@ _LOSS = {"metric": "loss_rate", "statistic": "median", "unit": "%", "label": "Lo
 
 
 def _spec(**more: object) -> TableSpec:
-    defaults = {"name": "t", "title": "T", "rows": ["link"], "cells": [_RATE, _LOSS]}
-    return TableSpec.model_validate({**defaults, **more})
+    return table_spec(**{"rows": ["link"], "cells": [_RATE, _LOSS], **more})
 
 
 def _points(*rates: tuple[str, int, float | None]) -> list[Series]:

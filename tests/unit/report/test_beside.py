@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.support.latex_lab import pages_of
-from tests.support.report_data import series
+from tests.support.report_data import definition_problems, series, table_spec
 
-from railgauge.base.errors import FileProblems
 from railgauge.hosts.peaks.peak import Peak
-from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.checks.spec import load_spec
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_latex, render_latex_document, render_text
 from railgauge.report.pages.contents import Details, ReportPart
 from railgauge.report.pages.page import Page
@@ -28,16 +24,8 @@ _VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]
 
 
 def _table(*values: float, **cell: object) -> Table:
-    cell_options = {
-        "metric": "throughput",
-        "statistic": "median",
-        "unit": "Mbit/s",
-        "digits": 1,
-        **cell,
-    }
-    spec = TableSpec.model_validate(
-        {"name": "t", "title": "T", "rows": ["link"], "cells": [cell_options]}
-    )
+    defaults = {"metric": "throughput", "statistic": "median", "unit": "Mbit/s", "digits": 1}
+    spec = table_spec({**defaults, **cell}, rows=["link"])
     return build(spec, [series([1e6 * value for value in values])])
 
 
@@ -74,13 +62,13 @@ def test_a_value_has_as_many_digits_as_its_interval_lets_it_mean(
     values: list[float], cell: dict[str, object], text: str
 ) -> None:
     entry = {"metric": "throughput", "unit": "Mbit/s", "beside": "interval", **cell}
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [entry]})
+    spec = table_spec(entry, rows=["link"])
     table = build(spec, [series([1e6 * value for value in values])])
     assert table.rows[0].cells[0].text == text
     apart = [{**entry, "statistic": name, "label": name} for name in ("median", "interval")]
     for column in apart:
         del column["beside"]
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": apart})
+    spec = table_spec(*apart, rows=["link"])
     table = build(spec, [series([1e6 * value for value in values])])
     assert " ".join(cell.text for cell in table.rows[0].cells) == text
 
@@ -120,7 +108,7 @@ def test_what_there_is_not_is_left_out_and_said() -> None:
 
 def test_beside_a_ratio_stands_its_own_interval() -> None:
     cell = {"metric": "throughput", "against": {"link": "a"}, "beside": "interval", "digits": 3}
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": [cell]})
+    spec = table_spec(cell, rows=["link"])
     sample, baseline = np.array(_VALUES[:5]) * 1e6, np.array([80.0, 82.0, 79.0, 81.0, 80.5]) * 1e6
     table = build(spec, [series(baseline.tolist(), link="a"), series(sample.tolist(), link="b")])
     interval = ratio_interval(baseline, sample)
@@ -136,9 +124,7 @@ def test_beside_a_ratio_stands_its_own_interval() -> None:
 def test_beside_a_share_of_the_theoretical_stand_shares_but_counts_stay_counts() -> None:
     def cell_text(beside: str) -> str:
         cell = {"metric": "throughput", "relative_to": "memory", "beside": beside, "digits": 0}
-        spec = TableSpec.model_validate(
-            {"name": "t", "title": "T", "rows": ["link"], "cells": [cell]}
-        )
+        spec = table_spec(cell, rows=["link"])
         point = series([50e9, 100e9], unit="B/s", engine="mem", server=None)
         peaks = [Peak("gw1", "memory", 200e9, "B/s", "found")]
         return build(spec, [point], context=RunContext(peaks={1: peaks})).rows[0].cells[0].text
@@ -171,13 +157,9 @@ def test_both_are_set_by_latex(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_where_it_stands(tmp_path: Path, cell: str, problem: str) -> None:
-    path = tmp_path / "r.yaml"
-    path.write_text(
+    text = (
         "railgauge_report: 1\nname: r\ntitle: R\ntables:\n  - name: t\n    title: T\n"
-        f"    rows: [link]\n    cells: [{{metric: throughput, {cell}}}]\n",
-        encoding="utf-8",
+        f"    rows: [link]\n    cells: [{{metric: throughput, {cell}}}]\n"
     )
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    messages = [str(mistake).removeprefix(f"{path}:") for mistake in caught.value.problems]
+    messages = definition_problems(tmp_path, text)
     assert any(line.startswith(problem) for line in messages), messages

@@ -6,22 +6,16 @@ import csv
 import io
 
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.tables.pivot import build
 
 
 def _csv(points: list, **more: object) -> str:
-    defaults = {
-        "name": "t",
-        "title": "T",
-        "rows": ["datagram", "link"],
-        "columns": ["sockbuf"],
-        "cells": [CellSpec(metric="throughput", unit="Mbit/s")],
-    }
-    return render_csv(build(TableSpec.model_validate({**defaults, **more}), points))
+    defaults = {"rows": ["datagram", "link"], "columns": ["sockbuf"]}
+    return render_csv(build(table_spec(**{**defaults, **more}), points))
 
 
 def _rows(text: str) -> list[dict[str, str]]:
@@ -40,8 +34,7 @@ def test_a_benchmarks_own_unit_is_no_formula_and_keeps_to_its_line() -> None:
     (row, _) = _rows(_csv([point], cells=cells))
     assert (row["unit"], row["shown_unit"]) == ("'=op\n/s", "'=op\n/s")
     for columns in (["sockbuf"], []):
-        spec = {"name": "t", "title": "T", "rows": ["link"], "columns": columns, "cells": cells}
-        lines = build(TableSpec.model_validate(spec), [point]).header
+        lines = build(table_spec(*cells, rows=["link"], columns=columns), [point]).header
         assert {heading.unit for line in lines for heading in line} == {"", "=op\\n/s"}
 
 
@@ -100,8 +93,7 @@ def test_a_missing_reference_is_told_from_what_it_would_stand_beside() -> None:
         {"metric": "throughput", "label": label, "select": {"engine": engine}}
         for label, engine in (("Ours", "udp"), ("Theirs", "iperf3"))
     ]
-    definition = {"name": "t", "title": "T", "rows": ["datagram"], "cells": cells}
-    rows = _rows(render_csv(build(TableSpec.model_validate(definition), [series([1e6])])))
+    rows = _rows(render_csv(build(table_spec(*cells, rows=["datagram"]), [series([1e6])])))
     assert [(row["label"], row["shown"]) for row in rows] == [
         ("Ours", "1000000.00"),
         ("Theirs", "---"),

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_latex, render_text
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.tables.display_form import display_form
@@ -20,9 +19,8 @@ _SIZES = (64, 1024)
 
 
 def _table(points: list[Series], *cells: dict[str, Any], **more: Any) -> Table:
-    cell_specs = [*cells] or [{"metric": "throughput", "unit": "Mbit/s"}]
-    spec = {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": cell_specs, **more}
-    return build(TableSpec.model_validate(spec), points, level="short")
+    spec = table_spec(*cells, **{"rows": ["link", "datagram"], **more})
+    return build(spec, points, level="short")
 
 
 def _measured(**more: Any) -> list[Series]:

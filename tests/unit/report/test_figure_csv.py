@@ -7,15 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.figure_data import MIDNIGHT
+from tests.support.figure_reports import write_figure
 from tests.support.report_data import store_traces, trace
 from tests.support.series_samples import store_series, tcp_series, udp_series
 
 from railgauge.plan.cases import Case, Value, case_key
-from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.validation import validate
-from railgauge.plan.yamlfile import loads
-from railgauge.report.definition.definition_model import Spec
-from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.kinds import KINDS
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
@@ -50,9 +46,7 @@ def _solved(store: Store) -> int:
 
 def _written(store: Store, run: int, figure: str, out: Path) -> list[list[str]]:
     """Return the lines of the CSV of a report's figure."""
-    text = "{railgauge_report: 1, name: night, title: Night, figures: [{name: fig, title: T, "
-    spec = validate(loads(f"{text}{figure}}}]}}", "night.yaml"), Spec)
-    write_report(store, [run], spec, out, catalogue=load_catalogue())
+    write_figure(store, [run], out, figure)
     with (out / "fig.csv").open(encoding="utf-8", newline="") as lines:
         return list(csv.reader(lines))
 

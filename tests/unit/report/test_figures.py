@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 import subprocess
@@ -12,17 +11,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.support.figure_reports import svg_texts, write_figure
 from tests.support.latex_lab import pages_of, typeset
 from tests.support.report_data import series, store_traces, trace
+from tests.support.results import csv_rows
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.trace import encode
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.validation import validate
-from railgauge.plan.yamlfile import loads
-from railgauge.report.definition.definition_model import Spec
-from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
 from railgauge.report.figures.legend import tell_apart
 from railgauge.report.figures.quoting import quoted
@@ -42,27 +39,13 @@ pytestmark = pytest.mark.usefixtures("gnuplot")
 
 
 def _write(store: Store, run: int, out: Path, figure: str, title: str = "Arrivals") -> list[str]:
-    text = (
-        "{railgauge_report: 1, name: night, title: Night, figures: [{name: fig, title: TITLE, "
-        + figure
-        + "}]}"
-    )
-    data = loads(text, "night.yaml").data
-    data["figures"][0]["title"] = title
-    document = replace(loads(text, "night.yaml"), data=data)
-    spec = validate(document, Spec)
-    files = write_report(store, [run], spec, out, catalogue=load_catalogue())
+    files = write_figure(store, [run], out, figure, title=title)
     assert sorted(out.iterdir()) == sorted(files)
     return [file.name for file in files]
 
 
 def _columns(path: Path) -> np.ndarray:
     return np.loadtxt(path)
-
-
-def _records(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def _pixels(path: Path) -> list[tuple[float, float]]:
@@ -126,7 +109,7 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     assert rows == [["616", "172"], ["4180", "172"]]
     summary = f"{_LINK}: 3,451 arrivals of 5,000 datagrams sent, the last after 67.486 ms"
     assert f"{summary}; 1,549 lost in 8 loss runs." in text
-    losses = {int(row["after_sequence"]): int(row["lost"]) for row in _records(out / "fig.csv")}
+    losses = {int(row["after_sequence"]): int(row["lost"]) for row in csv_rows(out / "fig.csv")}
     assert losses == _LOSSES
     assert "<td>1143</td>" in (out / "index.html").read_text(encoding="utf-8")
     assert "1143 & 209" in (out / "fig-losses.tex").read_text(encoding="utf-8")
@@ -233,7 +216,7 @@ def test_gaps_counts_every_inter_arrival_time_once(store: Store, tmp_path: Path)
     for log, total in (("true", 4998), ("false", 4999)):
         out = tmp_path / log
         _write(store, run, out, f"kind: gaps, x: {{log: {log}}}")
-        records = _records(out / "fig.csv")
+        records = csv_rows(out / "fig.csv")
         assert sum(int(row["arrivals"]) for row in records) == total
         lows = [float(row["from_seconds"]) for row in records]
         assert lows == sorted(lows)
@@ -330,8 +313,7 @@ def test_whatever_a_name_holds_shows_as_text_everywhere(store: Store, tmp_path: 
     _write(store, run, out, "kind: arrival", title=_NASTY)
     page = (out / "index.html").read_text(encoding="utf-8")
     assert page.count("<script") == 1, "the page's own"
-    root = ElementTree.parse(out / "fig.svg").getroot()
-    assert any(_NASTY in "".join(text.itertext()) for text in root.iter(f"{_SVG}text"))
+    assert any(_NASTY in text for text in svg_texts(out / "fig.svg"))
     text = pages_of(out, "night")
     assert "<script>alert(1)</script>" in text
     assert "Relative receive time (µs)" in text.replace("μ", "µ")

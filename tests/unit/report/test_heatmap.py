@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.support.figure_reports import report_text, svg_texts, write_figure
 from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
+from tests.support.results import csv_rows
 
 from railgauge.base.assets import folder
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.validation import validate
-from railgauge.plan.yamlfile import loads
 from railgauge.report.checks.spec import load_spec
-from railgauge.report.definition.definition_model import Spec
 from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.colours import colours
 from railgauge.store import Store
@@ -36,15 +33,7 @@ pytestmark = pytest.mark.usefixtures("gnuplot")
 def _write(
     store: Store, runs: list[int], out: Path, figure: str = _KIND, title: str = "Map"
 ) -> Path:
-    text = (
-        "{railgauge_report: 1, name: night, title: Night, figures: [{name: map, title: T, "
-        + figure
-        + "}]}"
-    )
-    document = loads(text, "night.yaml")
-    document.data["figures"][0]["title"] = title
-    spec = validate(replace(document, data=document.data), Spec)
-    write_report(store, runs, spec, out, catalogue=load_catalogue())
+    write_figure(store, runs, out, figure, name="map", title=title)
     return out
 
 
@@ -67,10 +56,6 @@ def _lightness(colour: float) -> float:
     return 116 * luminance ** (1 / 3) - 16 if luminance > 0.008856 else 903.3 * luminance
 
 
-def _text(out: Path) -> str:
-    return (out / "night.txt").read_text(encoding="utf-8")
-
-
 def test_the_colours_grow_lighter_in_even_steps() -> None:
     lightness = np.array([_lightness(colour) for colour in colours(np.linspace(0, 1, 33))])
     steps = np.diff(lightness)
@@ -90,8 +75,8 @@ def test_each_cell_is_the_median_of_its_pair_client_by_row_server_by_column(
     assert len(cells) == 20
     for column, row, value, _ in cells:
         assert value == pytest.approx(values[int(row), int(column)] / 1e9)
-    assert "20 of 20 pairs have a value" in _text(out)
-    assert "Of each pair the median of 3 replications." in _text(out)
+    assert "20 of 20 pairs have a value" in report_text(out)
+    assert "Of each pair the median of 3 replications." in report_text(out)
 
 
 @pytest.mark.parametrize("metric", ["throughput", "latency"])
@@ -109,7 +94,7 @@ def test_slow_is_dark_whether_higher_or_lower_is_better(
     assert max(light[2]) < 40 < 70 < min(min(light[row]) for row in (0, 1, 3, 4, 5))
     # The legend's dark end is at the bottom.
     assert _lightness(blocks["legend"][0][3]) < 20
-    assert "worst client is n03" in _text(out)
+    assert "worst client is n03" in report_text(out)
     picture = (out / "map.svg").read_text(encoding="utf-8")
     assert re.search(rf"{metric.capitalize()}, dark is worse \((Gbit/s|µs)\)", picture)
 
@@ -124,7 +109,7 @@ def test_every_cell_and_every_cross_is_in_the_picture(store: Store, tmp_path: Pa
     root = ElementTree.parse(out / "map.svg").getroot()
     filled = list(root.iter(f"{_SVG}polygon"))
     assert len(filled) == 28 + len(blocks["legend"])
-    assert "A cross: 2 pairs have no value, failed or not measured." in _text(out)
+    assert "A cross: 2 pairs have no value, failed or not measured." in report_text(out)
     assert (out / "map-picture.tex").read_text().count("\\polygon*") == len(filled)
 
 
@@ -132,7 +117,7 @@ def test_a_pair_without_a_case_is_no_missing_one(store: Store, tmp_path: Path) -
     run = store_matrix(store, rates(4))
     out = _write(store, [run], tmp_path / "out", _KIND + ", select: {client_host: [n01, n02]}")
     assert set(_blocks(out / "map.dat")) == {"legend", "column"}
-    assert "6 of 6 pairs" in _text(out)
+    assert "6 of 6 pairs" in report_text(out)
 
 
 def test_the_definition_says_how_hosts_are_called_and_ordered(store: Store, tmp_path: Path) -> None:
@@ -169,7 +154,7 @@ def test_noise_is_no_contrast_and_one_outlier_does_not_take_all_of_it(
     }
     assert light_of[0, 1] < 20
     assert light_of[2, 3] + 15 < light_of[3, 2]
-    assert "1 pair is more than 4 times better or worse than the median" in _text(loud)
+    assert "1 pair is more than 4 times better or worse than the median" in report_text(loud)
 
 
 def test_of_a_hundred_hosts_no_slow_pair_and_no_missing_one_vanishes(
@@ -187,7 +172,7 @@ def test_of_a_hundred_hosts_no_slow_pair_and_no_missing_one_vanishes(
     assert value == pytest.approx(values[37, 81] / 1e9)
     assert _lightness(colour) < 30
     assert blocks["without"].tolist() == [[2.0, 45.0]]
-    assert "A cell stands for 2 by 2 hosts and shows the worst pair among them." in _text(out)
+    assert "A cell stands for 2 by 2 hosts and shows the worst pair among them." in report_text(out)
     named = re.findall(r"'n(\d+)' ", (out / "map.plot").read_text(encoding="utf-8"))
     assert len(named) <= 4 * 40
     assert sum(1 for _ in (out / "map.csv").open()) == 9901
@@ -197,13 +182,13 @@ def test_nothing_measured_is_all_crosses(store: Store, tmp_path: Path) -> None:
     run = store_matrix(store, np.full((3, 3), np.nan))
     out = _write(store, [run], tmp_path / "out")
     assert len(_blocks(out / "map.dat")["without"]) == 6
-    assert "3 hosts, 0 of 6 pairs have a value." in _text(out)
+    assert "3 hosts, 0 of 6 pairs have a value." in report_text(out)
 
 
 def test_zeros_and_spread_have_their_colours(store: Store, tmp_path: Path) -> None:
     run = store_matrix(store, np.zeros((3, 3)), replications=2)
     out = _write(store, [run], tmp_path / "zeros")
-    assert "median 0 Gbit/s" in _text(out)
+    assert "median 0 Gbit/s" in report_text(out)
     run = store_matrix(store, rates(4), replications=3)
     out = _write(
         store,
@@ -260,8 +245,7 @@ def test_the_same_database_gives_the_same_bytes_and_numbers(store: Store, tmp_pa
     run = store_matrix(store, values, replications=2)
     first, second = (_write(store, [run], tmp_path / name) for name in "ab")
     assert all(path.read_bytes() == (second / path.name).read_bytes() for path in first.iterdir())
-    with (first / "map.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = csv_rows(first / "map.csv")
     assert [row["n"] for row in rows].count("0") == 1
     assert float(rows[0]["median"]) == pytest.approx(values[0, 1])
     assert (rows[0]["client_host"], rows[0]["server_host"]) == ("n01", "n02")
@@ -276,9 +260,8 @@ def test_whatever_hosts_are_called_shows_as_text_in_page_and_pdf(
         store, [store_matrix(store, rates(3), hosts=names)], tmp_path / "out", title=_NASTY
     )
     assert "<script>alert" not in (out / "index.html").read_text(encoding="utf-8")
-    root = ElementTree.parse(out / "map.svg").getroot()
     # On an axis a name may be shortened.
-    texts = ["".join(text.itertext()) for text in root.iter(f"{_SVG}text")]
+    texts = svg_texts(out / "map.svg")
     assert texts.count(f"{_NASTY[:21]}…{_NASTY[-10:]}") == 2
     assert texts.count("ünï") == 2
     text = pages_of(out, "night")

@@ -9,10 +9,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from tests.support.report_data import reference_table, series
+from tests.support.report_data import reference_table, series, table_spec
 
 from railgauge.base.assets import folder
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.document.render import render_html
 from railgauge.report.pages.contents import Details, ReportPart
 from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
@@ -59,16 +58,11 @@ def _html(title: str = "T", link: str = "gw→hh", page: str = "R", rows: int = 
         series([1e6, 3e6], {"datagram": datagram, "sockbuf": 1}, link=link, total=2 + datagram % 2)
         for datagram in range(1, rows + 1)
     ]
-    spec = TableSpec(
-        name="t",
-        title=title,
-        rows=["link", "datagram"],
-        columns=["sockbuf"],
-        cells=[
-            CellSpec(metric="throughput", unit="Mbit/s"),
-            CellSpec(metric="throughput", statistic="cv", digits=1),
-        ],
+    cells = (
+        {"metric": "throughput", "unit": "Mbit/s"},
+        {"metric": "throughput", "statistic": "cv", "digits": 1},
     )
+    spec = table_spec(*cells, title=title, rows=["link", "datagram"], columns=["sockbuf"])
     return render_html(_page(page), [ReportPart(table=build(spec, points))])
 
 
@@ -240,7 +234,7 @@ def test_pointing_at_a_number_shows_that_of_its_own_case_not_of_its_rows_first()
         {"metric": "throughput", "unit": "Mbit/s", "label": f"at {size}", "select": {"wait": size}}
         for size in cases
     ]
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": cells})
+    spec = table_spec(*cells, rows=["link"])
     table = build(spec, [series(values, {"wait": size}) for size, values in cases.items()])
     html = render_html(_page(), [ReportPart(table=table)])
     assert [f"median {2 * size}.000" in html for size in cases] == [True] * 3

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.support.latex_lab import pages_of
-from tests.support.report_data import reference_table, series
+from tests.support.report_data import reference_table, series, table_spec
 
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.document.render import render_latex, render_latex_document
 from railgauge.report.formats.tex import escape, unit
 from railgauge.report.pages.contents import Details, ReportPart
@@ -35,14 +34,7 @@ def _table(rows: int, title: str = "T", columns: int = 1, link: str = "a→b") -
         for row in range(1, rows + 1)
         for column in range(columns)
     ]
-    spec = TableSpec(
-        name="t",
-        title=title,
-        rows=["link", "datagram"],
-        columns=["sockbuf"],
-        cells=[CellSpec(metric="throughput", unit="Mbit/s")],
-    )
-    return build(spec, points)
+    return build(table_spec(title=title, rows=["link", "datagram"], columns=["sockbuf"]), points)
 
 
 def _page(title: str, fact: str = "") -> Page:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.support.latex_lab import run
 from tests.support.latex_lab import typeset as run_latex
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.document.render import (
     render_appendix_latex,
     render_latex,
@@ -48,18 +48,12 @@ def _table(text: str, rows: int = 2) -> Table:
         for sockbuf in (1, 2)
         if (row, sockbuf) != (1, 2)
     ]
-    spec = TableSpec(
-        name="t",
-        title=text,
-        rows=["datagram", "link"],
-        columns=["sockbuf"],
-        cells=[
-            CellSpec(metric="throughput", unit="Mbit/s", label=text),
-            CellSpec(metric="throughput", unit="Mbit/s", statistic="interval", digits=3),
-        ],
-        missing=text,
-        notes=text,
+    cells = (
+        CellSpec(metric="throughput", unit="Mbit/s", label=text),
+        CellSpec(metric="throughput", unit="Mbit/s", statistic="interval", digits=3),
     )
+    texts = dict.fromkeys(("title", "missing", "notes"), text)
+    spec = table_spec(*cells, rows=["datagram", "link"], columns=["sockbuf"], **texts)
     return build(spec, points)
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.latex_lab import alone, pages_of, run
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec
 from railgauge.report.document.render import render_latex
 from railgauge.report.tables.pivot import build
 
@@ -46,13 +46,7 @@ def _latex(
         for row in range(1, rows + 1)
         for column in range(columns)
     ]
-    spec = TableSpec(
-        name="t",
-        title="T",
-        rows=["link", "datagram"],
-        columns=["sockbuf"],
-        cells=list(cells) or [_MEDIAN],
-    )
+    spec = table_spec(*(cells or [_MEDIAN]), rows=["link", "datagram"], columns=["sockbuf"])
     return render_latex(build(spec, points))
 
 
@@ -72,8 +66,7 @@ def test_a_column_has_room_for_its_widest_interval_and_its_widest_mark(
     texts = {"12.5 [12.51, 14.11]": "", "6.3 [6.3, 6.9]": "i", "7.7 [11.1, 22.2]": "m"}
     interval = CellSpec(metric="throughput", unit="Mbit/s", beside="interval")
     points = [series([1e6 * n] * 6, {"datagram": n}) for n in range(len(texts))]
-    spec = TableSpec(name="t", title="T", rows=["datagram"], cells=[interval])
-    table = build(spec, points)
+    table = build(table_spec(interval, rows=["datagram"]), points)
     rows = tuple(
         row._replace(cells=(row.cells[0]._replace(text=text, mark=mark),))
         for row, (text, mark) in zip(table.rows, texts.items(), strict=True)

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from tests.support.log_samples import system_log
+from tests.support.report_data import definition_problems, table_spec
 
-from railgauge.base.errors import FileProblems, InputError
+from railgauge.base.errors import InputError
 from railgauge.base.systemlog import Suspicion, SystemLog
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.checks.spec import load_spec
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import TableSeries, stored_metrics
@@ -58,7 +57,7 @@ def _outcome(number: int, *logs: SystemLog, **more: Any) -> Outcome:
 
 
 def _table(store: Store, runs: Sequence[int], **spec: object) -> Table:
-    table = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], **spec})
+    table = table_spec(**{"rows": ["link"], **spec})
     stored = [store.run(run) for run in runs]
     series = store.series(runs, stored_metrics([table]))
     catalogue = load_catalogue()
@@ -335,15 +334,11 @@ def test_a_number_is_what_its_log_says_exactly(store: Store) -> None:
 
 
 def _problems(tmp_path: Path, cell: str, rows: str = "link") -> list[str]:
-    path = tmp_path / "r.yaml"
-    path.write_text(
+    text = (
         "railgauge_report: 1\nname: r\ntitle: R\ntables:\n"
-        f"  - {{name: t, title: T, select: {{engine: udp}}, rows: [{rows}], cells: [{cell}]}}\n",
-        encoding="utf-8",
+        f"  - {{name: t, title: T, select: {{engine: udp}}, rows: [{rows}], cells: [{cell}]}}\n"
     )
-    with pytest.raises(FileProblems) as caught:
-        load_spec(path, load_catalogue())
-    return [problem.message for problem in caught.value.problems]
+    return [problem.split(": ", 1)[1] for problem in definition_problems(tmp_path, text)]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 from tests.support.latex_lab import typeset
+from tests.support.results import csv_rows
 from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.hosts.peaks.peak import Peak
@@ -106,8 +106,7 @@ def test_the_page_counts_what_was_skipped(report: Path) -> None:
 
 
 def test_the_csv_file_tells_why_beside_each_number(report: Path) -> None:
-    with (report / "arithmetic.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = csv_rows(report / "arithmetic.csv")
     assert [row["note"] for row in rows[:4]] == ["", "skipped: theirs isn't on here", "", ""]
     assert [row["peak"] for row in rows[:4]] == ["", "", "48000000000.0", "48000000000.0"]
 

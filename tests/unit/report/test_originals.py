@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from tests.support.hpcbench_samples import SAMPLES
 from tests.support.latex_lab import typeset
 from tests.support.report_data import store_traces, trace
+from tests.support.results import csv_rows
 from tests.support.zc_samples import ZC, ZC_CHUNK, store_zc, store_zc_chunks
 
 from railgauge.base.assets import folder
@@ -29,8 +29,7 @@ class Reported:
 
     def rows(self, table: str, *, labels: int) -> list[list[str]]:
         """Return each row: its first `labels` cells name it, the others are its numbers."""
-        with (self.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
+        lines = csv_rows(self.folder / f"{table}.csv")
         axes = list(lines[0])[:labels]
         cells_by_key: dict[tuple[str, ...], list[str]] = {}
         for line in lines:
@@ -176,16 +175,14 @@ def test_their_wide_tables_fit_a_page(store, catalogue, report, definition):
 
 def test_the_cpu_table_is_zcs(store, report):
     files = report("zc-cpu", [*store_zc(store), *store_zc_chunks(store)])
-    with ZC_CHUNK.open(encoding="utf-8", newline="") as file:
-        by_chunk = [tuple(row.values()) for row in csv.DictReader(file)]
-    with (files.folder / "chunk.csv").open(encoding="utf-8", newline="") as file:
-        cells = [(row["plan"], row["write"], row["shown"]) for row in csv.DictReader(file)]
+    by_chunk = [tuple(row.values()) for row in csv_rows(ZC_CHUNK)]
+    cells = [
+        (row["plan"], row["write"], row["shown"]) for row in csv_rows(files.folder / "chunk.csv")
+    ]
     assert sorted(cells) == sorted(by_chunk)
-    with ZC.open(encoding="utf-8", newline="") as file:
-        printed = list(csv.DictReader(file))
+    printed = csv_rows(ZC)
     for table, does in (("sending", ("sendfile", "send")), ("receiving", ("receive",))):
-        with (files.folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-            lines = list(csv.DictReader(file))
+        lines = csv_rows(files.folder / f"{table}.csv")
         cells_by_place: dict[tuple[str, str, str], list[str]] = {}
         for line in lines:
             place = line["plan"], line["link"], line["send"] or "receive"
@@ -243,6 +240,5 @@ def test_bandwidth_and_losses_of_streams_are_udpmons(store, report):
             re.findall(r"& (\d+) & (\d+) *\\\\", table.read_text()) if table.exists() else []
         )
         assert loss_rows == [(str(after), str(many)) for after, many in lost.items()]
-    with (files.folder / "loss-runs-1.csv").open(encoding="utf-8", newline="") as lines:
-        counted = sum(int(row["loss_runs"]) for row in csv.DictReader(lines))
+    counted = sum(int(row["loss_runs"]) for row in csv_rows(files.folder / "loss-runs-1.csv"))
     assert counted == sum(len(lost) for lost in losses.values())

@@ -16,6 +16,7 @@ import yaml
 from tests.support.latex_lab import pages_of, typeset
 from tests.support.paper_list import PAGE, with_list
 from tests.support.plan_data import store_plan
+from tests.support.results import csv_rows
 
 from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import FileProblems, InputError
@@ -38,11 +39,6 @@ def make(name: str, store: Store | None, runs: Sequence[int], out: Path) -> list
     catalogue = load_catalogue()
     loaded = load_paper(find_shipped("reports/papers", name), catalogue)
     return write_paper(loaded, store, runs, out, catalogue=catalogue, options=_QUIET)
-
-
-def lines_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 @pytest.mark.usefixtures("latex")
@@ -141,11 +137,11 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
     # Student's t for 9 degrees of freedom, 97.5 %: 2.262157.
     reach = 2.2621571628 * deviation / 10**0.5
     for table, size in (("table-1", "datagram"), ("table-2", "message")):
-        lines = lines_of(tmp_path / "out" / f"{table}-difference.csv")
+        lines = csv_rows(tmp_path / "out" / f"{table}-difference.csv")
         file = folder("reports") / "papers" / "sharcnet" / f"{table.replace('-', '')}.csv"
         printed = {
             (row[f"{size}_bytes"], row["link"], row["sockbuf_bytes"]): row["throughput_mbps"]
-            for row in lines_of(file)
+            for row in csv_rows(file)
         }
         checked = 0
         for line in lines:
@@ -176,7 +172,7 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
 def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None:
     make("zc", None, (), tmp_path / "out")
     rates: dict[tuple[str, str, str], list[float]] = {}
-    for line in lines_of(tmp_path / "out" / "local-networking.csv"):
+    for line in csv_rows(tmp_path / "out" / "local-networking.csv"):
         if line["metric"] == "throughput":
             place = line["send"], line["client_cpu"], line["server_cpu"]
             rates.setdefault(place, []).append(float(line["median"]) / 8000)
@@ -209,7 +205,7 @@ def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_pat
     make("sharcnet", None, (), tmp_path / "out")
     cells = {
         (line["datagram"], line["link"], line["sockbuf"]): line
-        for line in lines_of(tmp_path / "out" / "table-1.csv")
+        for line in csv_rows(tmp_path / "out" / "table-1.csv")
     }
     assert cells["1460", "gw→hh", "10240"]["shown"] == "177.59"
     assert cells["1460", "gw→hh", "10240"]["n"] == "10"
@@ -250,7 +246,7 @@ def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(
     text = (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
     for name in ("published", *names):
         assert re.search(rf"gw→gw +{name} |^ +{name} ", text, re.MULTILINE), name
-    lines = lines_of(tmp_path / "out" / "table-2-difference.csv")
+    lines = csv_rows(tmp_path / "out" / "table-2-difference.csv")
     assert {line["run"] for line in lines} == {str(run) for run in runs}
 
 
@@ -260,7 +256,7 @@ def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(name: str, tmp_path: P
     with Store.open(str(tmp_path / "railgauge.db")) as store:
         runs = [store_plan(store, file)[0] for file in loaded.plan_files() for _ in range(2)]
         files = make(name, store, runs, tmp_path / "out")
-    runs_shown = {line["run"] for file in files if file.suffix == ".csv" for line in lines_of(file)}
+    runs_shown = {line["run"] for file in files if file.suffix == ".csv" for line in csv_rows(file)}
     assert {str(run) for run in runs} <= runs_shown
 
 
@@ -303,19 +299,19 @@ def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
     differences = [file for file in files if re.search(r"-difference(-\d+)?\.csv$", file.name)]
     assert differences
     for file in differences:
-        assert any(line["value"] for line in lines_of(file)), file.name
+        assert any(line["value"] for line in csv_rows(file)), file.name
     for item in loaded.paper.items:
         tables = [file for file in files if re.fullmatch(rf"{item.name}(-.*)?\.csv", file.name)]
-        of_runs = {line["run"] for file in tables for line in lines_of(file)}
+        of_runs = {line["run"] for file in tables for line in csv_rows(file)}
         assert of_runs & {str(run) for run in runs}, f"{item.name}: nothing measured"
 
 
 def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) -> None:
     make("hpcbench", None, (), tmp_path / "out")
-    lines = lines_of(tmp_path / "out" / "system-log-test-stream.csv")
+    lines = csv_rows(tmp_path / "out" / "system-log-test-stream.csv")
     lost = [line["shown"] for line in lines if line["metric"] == "lost_packets"]
     assert lost == ["4", "1", "0", "0", "0"]
-    averages = lines_of(tmp_path / "out" / "system-log-test-averages.csv")
+    averages = csv_rows(tmp_path / "out" / "system-log-test-averages.csv")
     assert [line["shown"] for line in averages] == [
         *("955.131345", "953.902539", "956.520249"),
         *("954.936144", "953.696928", "956.277957"),
@@ -333,7 +329,7 @@ def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path)
     make("udpmon", None, (), tmp_path / "out")
     cells = {
         (line["link"], line["datagram"]): line["shown"]
-        for line in lines_of(tmp_path / "out" / "streams.csv")
+        for line in csv_rows(tmp_path / "out" / "streams.csv")
         if line["metric"] == "sequence_last" and line["wait"] == "0.0"
     }
     assert cells == {
@@ -358,11 +354,11 @@ def test_printed_disk_efficiencies_are_of_as_many_disks_as_threads() -> None:
     folder_of = folder("reports") / "papers" / "machine"
     measured = {
         (row["mode"], row["threads"], row["block_bytes"]): float(row["mb_per_s"])
-        for row in lines_of(folder_of / "disk.csv")
+        for row in csv_rows(folder_of / "disk.csv")
     }
     modes = {"RS": "read", "WS": "write", "RR": "random_read", "WR": "random_write"}
     whole = {"RS": 372, "WS": 172, "RR": 540, "WR": 410}
-    rows = lines_of(folder_of / "iozone.csv")
+    rows = csv_rows(folder_of / "iozone.csv")
     assert len(rows) == len(measured) == 36
     for row in rows:
         work, threads = row["work"], row["threads"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.report_data import definition_problems
 from tests.support.store_samples import MOMENT, RUN
 
 from railgauge.base.errors import FileProblems, InputError
@@ -106,10 +107,8 @@ def test_a_value_that_nobody_knows_is_a_note_and_one_of_another_kind_refused(sto
 def test_mistakes_are_told_before_anything_is_read(
     tmp_path: Path, kind: str, peak: str, message: str
 ) -> None:
-    (tmp_path / "r.yaml").write_text(_FIGURE.format(kind=kind, peak=peak))
-    with pytest.raises(FileProblems) as caught:
-        load_spec(tmp_path / "r.yaml", load_catalogue())
-    assert message in str(caught.value)
+    (problem,) = definition_problems(tmp_path, _FIGURE.format(kind=kind, peak=peak))
+    assert message in problem
 
 
 @pytest.mark.parametrize("statistic", ["cv", "n", "outliers"])

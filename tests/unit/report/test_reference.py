@@ -7,13 +7,12 @@ import io
 from collections.abc import Sequence
 
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.errors import InputError
 from railgauge.hosts.peaks.host_peaks import link_peak
 from railgauge.hosts.peaks.peak import Peak
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_text
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
@@ -52,8 +51,7 @@ def _peak(resource: str, value: float, unit: str = "op/s", host: str = "node1") 
 
 
 def _table(points: list, cells: list[dict], peaks: Sequence[Peak] = (), **more: object) -> Table:
-    definition = {"name": "t", "title": "T", "rows": ["precision"], "cells": cells}
-    spec = TableSpec.model_validate({**definition, **more})
+    spec = table_spec(**{"rows": ["precision"], "cells": cells, **more})
     return build(spec, points, context=RunContext(peaks={1: peaks}))
 
 
@@ -104,12 +102,11 @@ def _disk(engine: str, **parameters: object) -> Series:
 
 
 def _differences(*points: Series) -> list[str]:
-    definition = {"name": "t", "title": "T", "rows": ["mode"]}
     cells = [
         {"metric": "throughput", "label": name, "select": {"engine": name}}
         for name in ("disk", "fio")
     ]
-    spec = TableSpec.model_validate({**definition, "cells": cells})
+    spec = table_spec(*cells, rows=["mode"])
     notes = build(spec, list(points), catalogue=load_catalogue()).notes
     return [note for note in notes if "differ" in note]
 
@@ -137,8 +134,7 @@ def test_a_duration_is_none_of_what_a_count_ends() -> None:
         {"metric": "throughput", "label": name, "select": {"engine": name}}
         for name in ("tcp", "iperf3")
     ]
-    definition = {"name": "t", "title": "T", "rows": ["link"], "cells": cells}
-    spec = TableSpec.model_validate(definition)
+    spec = table_spec(*cells, rows=["link"])
     for iperf3, seconds in zip(timed, ("1s", "5s"), strict=True):
         notes = build(spec, [tcp, iperf3], catalogue=load_catalogue()).notes
         assert (
@@ -264,14 +260,8 @@ def test_what_nobody_could_declare_is_not_asked_for() -> None:
 
 
 def test_the_footnote_says_why_none_is_known_and_how_to_tell_it() -> None:
-    spec = TableSpec.model_validate(
-        {
-            "name": "t",
-            "title": "T",
-            "rows": ["precision"],
-            "cells": [{"metric": "operation_rate", "relative_to": "cpu_{precision}"}],
-        }
-    )
+    cell = {"metric": "operation_rate", "relative_to": "cpu_{precision}"}
+    spec = table_spec(cell, rows=["precision"])
     context = RunContext(facts={1: {"node1": {"cpu": "Some CPU"}}})
     (footnote,) = build(spec, [_rate([1.0], "int16")], context=context).footnotes
     assert footnote.text == (
@@ -389,9 +379,7 @@ def test_warnings_of_the_launches_are_footnotes_that_equal_ones_share() -> None:
         (1, "stream", points[0].case.key): ["client: too small"],
         (1, "stream", points[1].case.key): ["client: too small", "client: no huge pages"],
     }
-    spec = TableSpec.model_validate(
-        {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
-    )
+    spec = table_spec({**_OURS, "select": {}}, rows=["precision"])
     table = build(spec, points, context=RunContext(warnings=warnings))
     assert _texts(table) == [["single", "1.00a"], ["double", "1.00a,b"], ["int16", "1.00"]]
     assert [footnote.text for footnote in table.footnotes] == [
@@ -407,9 +395,7 @@ def test_of_many_warnings_the_first_are_told_and_the_rest_counted_on_the_csv_fil
         (1, "stream", point.case.key): [f"client: of {_LETTERS[number]}"]
         for number, point in enumerate(points)
     }
-    spec = TableSpec.model_validate(
-        {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
-    )
+    spec = table_spec({**_OURS, "select": {}}, rows=["precision"])
     table = build(spec, points, context=RunContext(warnings=warnings))
     assert [row.cells[0].mark for row in table.rows] == [*"abcdefgh", *"iiii"]
     assert table.footnotes[-1].text == (
@@ -424,9 +410,7 @@ def test_warnings_that_differ_in_figures_only_share_a_footnote() -> None:
         (1, "stream", point.case.key): [f"client: {2**i}KiB of 480MiB", "client: 4 on 2 CPUs"]
         for i, point in enumerate(points)
     }
-    spec = TableSpec.model_validate(
-        {"name": "t", "title": "T", "rows": ["precision"], "cells": [{**_OURS, "select": {}}]}
-    )
+    spec = table_spec({**_OURS, "select": {}}, rows=["precision"])
     table = build(spec, points, context=RunContext(warnings=warnings))
     assert {row.cells[0].mark for row in table.rows} == {"a,b"}
     assert [footnote.text for footnote in table.footnotes] == [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from tests.support.plan_data import store_plan
+from tests.support.results import csv_rows
 
 from railgauge.base.assets import folder
 from railgauge.plan.catalogue import Catalogue
@@ -62,8 +62,7 @@ def test_a_report_is_made_of_every_case_of_its_plan(name: str, plan: str, tmp_pa
     for file_name in ("index.html", f"{name}.txt", f"{name}.tex", f"{name}-appendix.tex"):
         assert (out / file_name).stat().st_size, file_name
     for table in spec.tables:
-        with (out / f"{table.name}.csv").open(encoding="utf-8", newline="") as file:
-            keys = {line["case_key"] for line in csv.DictReader(file)}
+        keys = {line["case_key"] for line in csv_rows(out / f"{table.name}.csv")}
         expected = _selected_keys(table, series, catalogue)
         assert expected
         assert keys - {""} == expected, table.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from tests.support import FIXTURES
 from tests.support.latex_lab import pages_of
+from tests.support.results import csv_rows
 
 from railgauge.base.assets import folder
 from railgauge.exchange.importing.csv_import import import_csv
@@ -58,8 +58,7 @@ _TABLES = [
 
 def _expected(paper: Paper) -> list[list[str]]:
     """Read the paper's numbers as rows of text: size, link, then a cell for each buffer."""
-    with (FIXTURES / paper.file).open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = csv_rows(FIXTURES / paper.file)
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in rows:
         key = (paper.labels[row[f"{paper.size}_bytes"]], _LINKS[row["link"]])
@@ -142,8 +141,7 @@ def test_html_has_the_papers_digits(paper: Paper, report: Path) -> None:
 
 
 def test_csv_has_the_papers_digits_and_the_exact_values(paper: Paper, report: Path) -> None:
-    with (report / f"{paper.table}.csv").open(encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = csv_rows(report / f"{paper.table}.csv")
     rows: dict[tuple[str, str], list[str]] = {}
     for line in lines:
         key = (paper.labels[line[paper.size]], _LINKS[line["link"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -10,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.figure_reports import report_text
 from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
 from tests.support.report_data import store_traces, trace
+from tests.support.results import csv_rows
 
 from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
@@ -40,16 +41,11 @@ def _write(store: Store, runs: list[int], out: Path, more: str = "unit: Gbit/s")
 
 
 def _rows(out: Path, name: str = "slow") -> list[dict[str, str]]:
-    with (out / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return csv_rows(out / f"{name}.csv")
 
 
 def _verdicts(out: Path) -> list[tuple[str, str, str, str]]:
     return [(row["host"], row["as"], row["peer"], row["verdict"]) for row in _rows(out)]
-
-
-def _text(out: Path) -> str:
-    return (out / "night.txt").read_text(encoding="utf-8")
 
 
 def _night(store: Store) -> int:
@@ -92,7 +88,7 @@ def test_ratios_are_of_medians_and_against_the_others(store: Store, tmp_path: Pa
 
 def test_text_page_and_latex_tell_the_same(store: Store, tmp_path: Path) -> None:
     out = _write(store, [_night(store)], tmp_path / "out")
-    lines = [line.split() for line in _text(out).splitlines()]
+    lines = [line.split() for line in report_text(out).splitlines()]
     (row,) = [line for line in lines if line[:1] == ["n02"]]
     assert row[1:4] == ["as", "client", "slow"]
     slow = lines.index(row)
@@ -106,7 +102,7 @@ def test_text_page_and_latex_tell_the_same(store: Store, tmp_path: Path) -> None
     assert r"\multirow{2}{*}{n02}" in latex
     assert f"{row[4]} & {row[5]} & {row[6]}" in latex
     assert "n07 to n08" in latex
-    assert "Without a value, failed or not measured: 14 of 56 pairs." in _text(out)
+    assert "Without a value, failed or not measured: 14 of 56 pairs." in report_text(out)
 
 
 def test_json_holds_the_findings_in_base_units(store: Store, tmp_path: Path) -> None:
@@ -126,14 +122,14 @@ def test_json_holds_the_findings_in_base_units(store: Store, tmp_path: Path) -> 
 def test_a_quiet_cluster_has_none(store: Store, tmp_path: Path) -> None:
     out = _write(store, [store_matrix(store, rates(8))], tmp_path / "out")
     assert _verdicts(out) == []
-    assert "No host and no link falls short." in _text(out).splitlines()
-    assert "Falls short" not in _text(out)
-    assert "relative standard deviation is 1.8 %" in " ".join(_text(out).split())
+    assert "No host and no link falls short." in report_text(out).splitlines()
+    assert "Falls short" not in report_text(out)
+    assert "relative standard deviation is 1.8 %" in " ".join(report_text(out).split())
 
 
 def _told_shares(out: Path) -> list[float]:
     """Return which shares of what is expected the notes say that slow hosts and links pass."""
-    text = " ".join(_text(out).split())
+    text = " ".join(report_text(out).split())
     return [float(share) / 100 for share in re.findall(r"are (?:below|above) ([\d.]+) % of", text)]
 
 
@@ -171,7 +167,7 @@ def test_links_that_differ_widely_are_told_in_plain_numbers(
 ) -> None:
     run = store_matrix(store, rates(8, noise))
     out = _write(store, [run], tmp_path / "out", f"metric: {metric}")
-    host = " ".join(_text(out).split())
+    host = " ".join(report_text(out).split())
     assert re.search(r"are (far )?(below|above) [\d.]{3,} % of what is expected", host)
     assert not re.search(r"\de[+-]?\d|over 100 %|[\d.]{12,}|below 0 %", host)
     assert ("far " in host) == (noise > 10)
@@ -179,8 +175,8 @@ def test_links_that_differ_widely_are_told_in_plain_numbers(
 
 def test_two_hosts_are_too_few_to_judge(store: Store, tmp_path: Path) -> None:
     out = _write(store, [store_matrix(store, rates(2))], tmp_path / "out")
-    assert "too few hosts to judge" in _text(out)
-    assert "0 of 2 hosts could be judged" in _text(out)
+    assert "too few hosts to judge" in report_text(out)
+    assert "0 of 2 hosts could be judged" in report_text(out)
 
 
 def test_hosts_behind_a_slow_way_are_told_apart(store: Store, tmp_path: Path) -> None:
@@ -192,7 +188,9 @@ def test_hosts_behind_a_slow_way_are_told_apart(store: Store, tmp_path: Path) ->
         ("n19", "apart"),
         ("n20", "apart"),
     }
-    assert "look for the cause on the way between them and the rest" in " ".join(_text(out).split())
+    assert "look for the cause on the way between them and the rest" in " ".join(
+        report_text(out).split()
+    )
 
 
 def test_a_link_that_was_up_to_speed_once_is_not_listed(store: Store, tmp_path: Path) -> None:
@@ -212,7 +210,7 @@ def test_a_long_list_is_cut_in_the_table_only(store: Store, tmp_path: Path) -> N
     out = _write(store, [run], tmp_path / "out")
     count = len(_rows(out))
     assert count > 100
-    assert f"The first 100 of {count}; slow.csv has them all." in _text(out)
+    assert f"The first 100 of {count}; slow.csv has them all." in report_text(out)
     assert (out / "slow.tex").read_text().count("as a link") == 100
 
 
@@ -224,7 +222,7 @@ def test_each_value_of_an_axis_has_its_own_list(store: Store, tmp_path: Path) ->
         _write(store, [run], tmp_path / "out")
     out = _write(store, [run], tmp_path / "each", "each: [message]")
     assert [row["host"] for row in _rows(out, "slow-2")] == ["n03"]
-    assert "Slow nodes: message 64KiB" in _text(out)
+    assert "Slow nodes: message 64KiB" in report_text(out)
     out = _write(store, [run], tmp_path / "one", "select: {message: 1KiB}")
     assert [row["host"] for row in _rows(out)] == ["n03"]
 

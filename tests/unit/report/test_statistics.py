@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
-from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
+from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import value_of
 from railgauge.report.document.render import render_html, render_latex, render_text
@@ -42,8 +42,7 @@ _TEN = [float(10 + place) for place in (3, 0, 8, 5, 1, 9, 2, 7, 4, 6)]
 
 
 def _table(points: list[Series], *cells: Mapping[str, object], **more: object) -> Table:
-    definition = {"name": "t", "title": "T", "rows": ["datagram"], "cells": [*cells]}
-    return build(TableSpec.model_validate({**definition, **more}), points)
+    return build(table_spec(*cells, **{"rows": ["datagram"], **more}), points)
 
 
 def _texts(table: Table) -> list[list[str]]:
@@ -456,9 +455,7 @@ def test_an_interval_of_99_percent_is_called_so_in_short_notes_and_below_figures
 ) -> None:
     points = [_adaptive(1, 20, ended), _adaptive(2, 50, "most")]
     cells = [{"metric": "throughput", "beside": "interval"}]
-    spec = TableSpec.model_validate(
-        {"name": "t", "title": "T", "rows": ["link", "datagram"], "cells": cells}
-    )
+    spec = table_spec(*cells, rows=["link", "datagram"])
     table = build(spec, points, level="short")
     y_axis, x_axis = YSpec(metric="throughput"), XSpec(axis="datagram")
     figure = FigureSpec(name="f", title="F", kind="bars", x=x_axis, y=y_axis, errors="interval")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.errors import InputError
 from railgauge.plan.catalogue import load_catalogue
@@ -17,14 +17,8 @@ _THROUGHPUT = CellSpec(metric="throughput", statistic="mean", unit="Mbit/s")
 
 
 def _spec(**more: object) -> TableSpec:
-    defaults = {
-        "name": "t",
-        "title": "T",
-        "rows": ["datagram"],
-        "columns": ["sockbuf"],
-        "cells": [_THROUGHPUT],
-    }
-    return TableSpec.model_validate({**defaults, **more})
+    defaults = {"rows": ["datagram"], "columns": ["sockbuf"], "cells": [_THROUGHPUT]}
+    return table_spec(**{**defaults, **more})
 
 
 def _grid(*points: tuple[int, int, float]) -> list:
@@ -353,6 +347,6 @@ def test_cells_of_one_label_are_all_counted() -> None:
     cells = [
         {"metric": "throughput", "label": "Rate", "select": {"datagram": size}} for size in (1, 2)
     ]
-    spec = TableSpec.model_validate({"name": "t", "title": "T", "rows": ["link"], "cells": cells})
+    spec = table_spec(*cells, rows=["link"])
     table = build(spec, [series([1.0] * 6, {"datagram": 1}), series([1.0] * 2, {"datagram": 2})])
     assert table.notes[0].startswith("Median of 2 to 6 replications per cell")

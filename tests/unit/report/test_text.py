@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.report_data import series
+from tests.support.report_data import series, table_spec
 
 from railgauge.base.characters import width
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.document.render import render_text
 from railgauge.report.tables.pivot import build
 
@@ -22,13 +21,7 @@ def test_a_table_is_aligned_and_grouped() -> None:
             (4096, "gw→gw", 10240, 147.64, 2),
         )
     ]
-    spec = TableSpec(
-        name="t",
-        title="UDP throughput",
-        rows=["datagram", "link"],
-        columns=["sockbuf"],
-        cells=[CellSpec(metric="throughput", unit="Mbit/s")],
-    )
+    spec = table_spec(title="UDP throughput", rows=["datagram", "link"], columns=["sockbuf"])
     assert render_text(build(spec, points)).splitlines() == [
         "UDP throughput",
         "─" * 35,
@@ -50,14 +43,8 @@ def test_a_table_is_aligned_and_grouped() -> None:
 
 def test_a_heading_wider_than_its_columns_makes_them_wider() -> None:
     points = [series([1e6], {"datagram": 1, "tos": tos}) for tos in (0, 8)]
-    spec = TableSpec(
-        name="t",
-        title="T",
-        rows=["datagram"],
-        columns=["tos"],
-        cells=[CellSpec(metric="throughput", unit="Mbit/s")],
-        axes={"tos": {"title": "Type of service (old name)"}},
-    )
+    axes = {"tos": {"title": "Type of service (old name)"}}
+    spec = table_spec(rows=["datagram"], columns=["tos"], axes=axes)
     lines = render_text(build(spec, points)).splitlines()
     assert lines[2] == "          Type of service (old name)"
     assert lines[5] == "1                 1.00          1.00"

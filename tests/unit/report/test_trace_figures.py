@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -10,16 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.figure_reports import report_text, write_figure
 from tests.support.report_data import store_traces, trace
+from tests.support.results import csv_rows
 
 from railgauge.base.errors import InputError
 from railgauge.base.trace import Trace, encode
 from railgauge.plan.cases import Case, case_key
-from railgauge.plan.catalogue import load_catalogue
-from railgauge.plan.validation import validate
-from railgauge.plan.yamlfile import loads
-from railgauge.report.definition.definition_model import Spec
-from railgauge.report.document.write_report import write_report
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
 
@@ -80,11 +76,8 @@ def _stored(store: Store, single_trace: Trace, client: Mapping[str, float] | Non
 
 def _draw(store: Store, run: int, out: Path, figure: str) -> tuple[list[dict[str, str]], str]:
     """Return the records of the figure's CSV and the report as text."""
-    text = f"{{railgauge_report: 1, name: r, title: R, figures: [{{name: f, title: T, {figure}}}]}}"
-    spec = validate(loads(text, "r.yaml"), Spec)
-    write_report(store, [run], spec, out, catalogue=load_catalogue())
-    with (out / "f.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines)), (out / "r.txt").read_text(encoding="utf-8")
+    write_figure(store, [run], out, figure)
+    return csv_rows(out / "fig.csv"), report_text(out)
 
 
 def _counts(records: list[dict[str, str]], times: list[int], counted: str) -> None:
@@ -101,7 +94,7 @@ def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Pat
     records, text = _draw(store, run, tmp_path / "d", "kind: delays, y: {unit: ns}")
     assert [int(row["sequence"]) for row in records] == _ARRIVED
     assert [float(row["seconds"]) for row in records] == pytest.approx([t / 1e9 for t in _ABOVE])
-    points = np.loadtxt(tmp_path / "d" / "f.dat")
+    points = np.loadtxt(tmp_path / "d" / "fig.dat")
     assert points[:, 0].tolist() == _ARRIVED
     assert points[:, 1].tolist() == pytest.approx(_ABOVE)
     assert "6 one-way delays, minimum 0 s, median 250.0 ns" in text

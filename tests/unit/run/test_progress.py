@@ -10,6 +10,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import MetricDescription, load_catalogue
 from railgauge.plan.schedule import Dispatch
+from railgauge.run.execution import Outlook
 from railgauge.run.progress import LiveProgress, PlainProgress, console, headline
 
 
@@ -51,7 +52,7 @@ def test_a_live_display_shows_the_engines_unit_and_forgets_the_last_cases_figure
     progress = LiveProgress(console(out, force_terminal=True, width=120))
     case = Case("k", "tcp", "gw→hh", "gw", "hh", {"mode": "stream"})
     dispatch = Dispatch("t", case, (1,))
-    progress.begin(1, 2, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0)
+    progress.begin(Outlook(1, 2, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
     progress.dispatched(dispatch)
     progress.measured(dispatch, Outcome(1, 0.0, {"throughput": 9.4e9}), Launch(0.0))
     progress.end()
@@ -62,7 +63,7 @@ def test_failures_are_told_in_a_plain_log() -> None:
     out = io.StringIO()
     progress = PlainProgress(out)
     case = Case("k", "tcp", "gw→hh", "gw", "hh", {})
-    progress.begin(7, 1, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0)
+    progress.begin(Outlook(7, 1, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
     failed = Outcome(1, 0.0, {}, "failed", error_code="output", error_message="no\x1b[2J\nfigure\n")
     progress.measured(Dispatch("t", case, (1,)), failed, Launch(0.0))
     assert out.getvalue().splitlines() == [
@@ -74,7 +75,7 @@ def test_failures_are_told_in_a_plain_log() -> None:
 def test_how_many_cases_are_still_open_is_told() -> None:
     out = io.StringIO()
     progress = PlainProgress(out)
-    progress.begin(7, 100, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0)
+    progress.begin(Outlook(7, 100, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
     progress.remaining(100, 2)
     progress.remaining(60, 1)
     progress.end()
@@ -87,7 +88,7 @@ def test_how_many_cases_are_still_open_is_told() -> None:
 def test_a_live_display_shows_how_many_cases_are_still_open() -> None:
     out = io.StringIO()
     progress = LiveProgress(console(out, force_terminal=True, width=120))
-    progress.begin(1, 100, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0)
+    progress.begin(Outlook(1, 100, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
     progress.remaining(60, 1)
     progress.end()
     assert "1 case open" in out.getvalue()

@@ -22,8 +22,7 @@ from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.model import Test
 from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
-from railgauge.run.execution import Execution, Setting, Totals
-from railgauge.run.progress import Observers
+from railgauge.run.execution import Execution, Observer, Setting, Totals
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
@@ -47,11 +46,10 @@ FIRST_PAIRS = list(zip(HOSTS[0::2], HOSTS[1::2], strict=True))[:3]
 OF_ONE_HOST = tuple(case for case in CASES if case.client == HOSTS[0])
 
 
-class Diary(Observers):
+class Diary(Observer):
     """What an observer was told."""
 
     def __init__(self) -> None:
-        super().__init__([])
         self.dispatched_pairs: list[tuple[str, ...]] = []
         self.lost_hosts: list[str] = []
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from railgauge.report.site.made_by import made_by
 from railgauge.report.site.make import Maker
 from railgauge.report.site.mark import FileMark
 from railgauge.report.site.site_pages import Job, LogJob, RunJob, data_file, plan_site
-from railgauge.report.site.snapshot_store import KeptStore
 from railgauge.store import Store
+from railgauge.store.records import StoredRun
 
 # Fewer pages than this are made sooner than another process has begun.
 _LEAST_FOR_SEVERAL = 24
+# The runs of a baseline and a few more: those of a large cluster take megabytes.
+_RUNS_KEPT = 8
 # Neighbours share what they read, but all processes should end at about the same time.
 _IN_A_BATCH = 8
 
@@ -35,6 +38,18 @@ class Built:
     pages: tuple[str, ...]
     unchanged: int
     removed: int
+
+
+class KeptStore(Store):
+    """A store that remembers the last runs it has read, to whom later changes don't matter."""
+
+    def run(self, run_id: int) -> StoredRun:
+        """Return all about one run but its values."""
+        return self._cached_run(run_id)
+
+    @cached_property
+    def _cached_run(self) -> Callable[[int], StoredRun]:
+        return lru_cache(_RUNS_KEPT)(super().run)
 
 
 def build_site(

@@ -16,7 +16,6 @@ from railgauge.plan.partial import only_cases
 from railgauge.plan.texts import allocated_nodes
 from railgauge.plan.validation import validate
 from railgauge.plan.yamlfile import loads
-from railgauge.report.pages.appendix.reasons import counted
 from railgauge.report.pages.case_settings import distinct_parameters
 from railgauge.report.pages.contents import Passage
 from railgauge.report.pages.page import RunRecords, time_of
@@ -38,6 +37,8 @@ _TEST_ORDERS = {
     "sequential": "one after another",
     "interleaved": "in turns, a block of each at a time (interleaved)",
 }
+# Different reasons that are listed; the others are one number.
+_MOST_REASONS = 12
 _OPEN = ", of the cases that hadn't had enough"
 _ENDED = {
     "narrow": "narrow enough",
@@ -175,7 +176,7 @@ def _test_sentences(
         yield _outcome_sentence(measured_cases, counts)
     skipped = Counter(visible(planned.skipped) for planned in cases if planned.skipped)
     if skipped:
-        yield f"Skipped: {counted(skipped, 'case')}."
+        yield f"Skipped: {_counted(skipped, 'case')}."
 
 
 def _replication_rules(cases: Sequence[PlannedCase]) -> Iterator[str]:
@@ -236,11 +237,20 @@ def _reason_sentences(records: RunRecords) -> Iterator[str]:
     """Yield why replications failed or are suspect, by the codes of the reasons."""
     failed = Counter(visible(failure.error_code) for failure in records.failures)
     if failed:
-        yield f"Why replications failed: {counted(failed, 'replication')}."
+        yield f"Why replications failed: {_counted(failed, 'replication')}."
     suspect = {
         (visible(stored.suspicion.code), stored.test, stored.case.key, stored.replication)
         for stored in records.suspicions
     }
     if suspect:
         codes = Counter(code for code, *_ in suspect)
-        yield f"Why replications are suspect: {counted(codes, 'replication')}."
+        yield f"Why replications are suspect: {_counted(codes, 'replication')}."
+
+
+def _counted(reasons: Counter[str], noun: str) -> str:
+    """Return `no compiler (3 cases); no route (1 case)`, the most frequent first."""
+    ordered = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{text} ({plural(number, noun)})" for text, number in ordered[:_MOST_REASONS]]
+    if len(ordered) > _MOST_REASONS:
+        parts.append(f"{plural(len(ordered) - _MOST_REASONS, 'more reason')}")
+    return "; ".join(parts)
