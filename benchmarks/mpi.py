@@ -28,8 +28,9 @@ from pathlib import Path
 
 from benchmarks.machine import engines, need, output_of
 
+from railgauge.engine.mpi_job import MPIRUN_ENVIRONMENT
+
 MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 DURATION = 700  # ms
 SHARED = "self,vader"
 
@@ -80,7 +81,7 @@ def rows(osu: str) -> list[Row]:
 
 
 def on_two_ranks(*words: str) -> str:
-    return output_of([f"{MPI}/mpirun", "-n", "2", *words], **ROOT)
+    return output_of([f"{MPI}/mpirun", "-n", "2", *words], **MPIRUN_ENVIRONMENT)
 
 
 def rail_mpi(row: Row, program: Path, duration: int) -> float:

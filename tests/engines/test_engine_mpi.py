@@ -15,6 +15,9 @@ from tests.support import long_way, ranks
 from tests.support.engine_lab import Event, Outcome, Running
 from tests.support.mpi_library import Mpi
 
+from railgauge.engine.deploy_mpi import MpiInstallation
+from railgauge.engine.mpi_job import Launcher, own_job
+
 STREAMS = [
     ("stream", "--blocking=true"),
     ("stream", "--blocking=false", "--window=1"),
@@ -303,3 +306,15 @@ def test_hosts_that_share_a_kernel_share_its_cpus(
     assert (client["tcp_address"], server["tcp_address"]) == (long_way.NEAR, long_way.FAR)
     if len(os.sched_getaffinity(0)) > 1:
         assert client["cpu"] != server["cpu"]
+
+
+def test_a_rank_of_which_mpirun_hears_late_that_it_is_done_has_not_failed(
+    mpi: Mpi, tmp_path: Path
+) -> None:
+    folder = str(Path(mpi.mpirun).parent)
+    source, program = Path(__file__).with_name("unheard_finalize.c"), str(tmp_path / "finalize")
+    compiler = [f"{folder}/mpicc", "-rdynamic"]
+    subprocess.run([*compiler, "-o", program, str(source), "-ldl"], check=True)
+    job = own_job(Launcher(), MpiInstallation(program, folder), ["localhost"], 2)
+    outcome = mpi.engines.start_other(*job, program, **os.environ).finish()
+    assert outcome.status == 0, outcome.errors

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests.support.engine_lab import Engines, Outcome
 
+from railgauge.engine.mpi_job import MPIRUN_ENVIRONMENT
+
 # Ends ranks that wait for one another for ever; on a machine that stalls much takes a minute.
 DEADLINE = "--deadline=150s"
 # Open MPI never frees some of its memory: only what the engine itself took may count as lost.
@@ -26,11 +28,10 @@ _NOT_HERE = {"HWLOC_COMPONENTS": "-pci", "FI_PROVIDER": "^verbs"}
 
 
 def environment(*, leaks: bool = False, **more: str) -> dict[str, str]:
-    """Let root start ranks, and the leak checker, if it is to look, know the library's leaks."""
+    """Let mpirun start ranks as in a run, and the leak checker, if it looks, know MPI's leaks."""
     return {
         **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        **MPIRUN_ENVIRONMENT,
         "ASAN_OPTIONS": _SANITIZER + _WATCHED[leaks],
         "LSAN_OPTIONS": f"suppressions={_LEAKS}:print_suppressions=0",
         **_NOT_HERE,

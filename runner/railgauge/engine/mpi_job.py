@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.schedulers import launching
 
-# As root Open MPI wants this said twice; whoever starts railgauge as root meant it. Of the agent,
-# the first name is Open MPI 5's and the second one Open MPI 4's.
-_AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+# What Open MPI's mpirun is given. As root it wants that said twice; whoever starts railgauge as root
+# meant it. A rank of Open MPI 4.1 waits two seconds for it to hear of MPI_Finalize and ends; if it
+# gets its CPU later than that, it would say that the rank failed.
+MPIRUN_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_orte_allowed_exit_without_sync": "1",
+}
+# The first name is Open MPI 5's and the second one Open MPI 4's.
 _AGENT = ("PRTE_MCA_plm_ssh_agent", "OMPI_MCA_plm_rsh_agent")
 
 _UNBOUND = ("--bind-to", "none")
@@ -99,7 +105,7 @@ def _mpirun(
     agent = [f"{name}={launcher.agent}" for name in _AGENT] if launcher.agent else []
     return [
         "env",
-        *_AS_ROOT,
+        *(f"{name}={value}" for name, value in MPIRUN_ENVIRONMENT.items()),
         *agent,
         *mpirun,
         "--host",
