@@ -21,24 +21,19 @@ from tests.support.results import select
 
 from railgauge.stats.stopping_rule import StopRule, narrow_enough
 
-# Its values are made of its case and of how many replications of that are stored already, so
-# a run that was killed and went on should have the values of one that wasn't. It waits while as
-# many replications as the file `hold` says are stored.
+# Its values are made of its case and of how many launches of that there were, so a run that was
+# killed and went on should have the values of one that wasn't. It waits where there were more in
+# all than the file `hold` says. (What is stored would not do: the next begins meanwhile.)
 SCRIPT = """\
-import pathlib, random, sqlite3, sys, time
+import pathlib, random, sys, time
 folder = pathlib.Path(__file__).parent
-database = sqlite3.connect(f"file:{folder / 'railgauge.db'}?mode=ro", uri=True, timeout=30)
-((stored,),) = database.execute(
-    "SELECT count(*) FROM replication JOIN run_case ON run_case.id = run_case_id "
-    "JOIN bench_case ON bench_case.id = case_id "
-    "WHERE number > 0 AND parameters LIKE ? "
-    "AND run_id = (SELECT max(id) FROM run)", [f'%"noise": {sys.argv[1]}%'])
-while (folder / "hold").exists():
-    ((count,),) = database.execute("SELECT count(*) FROM replication")
-    if count < int((folder / "hold").read_text()):
-        break
+with (folder / "launches").open("a") as file:
+    file.write(sys.argv[1] + "\\n")
+launches = (folder / "launches").read_text().split()
+while (folder / "hold").exists() and len(launches) > int((folder / "hold").read_text()):
     time.sleep(0.02)
-noise = random.Random(f"{sys.argv[1]}/{stored + 1}").gauss(0, int(sys.argv[1]) / 1000)
+number = launches.count(sys.argv[1])
+noise = random.Random(f"{sys.argv[1]}/{number}").gauss(0, int(sys.argv[1]) / 1000)
 print("speed", 1e6 * (1 + noise))
 """
 ENGINE = """\
@@ -198,6 +193,9 @@ def test_a_killed_run_goes_on_and_stops_where_it_would_have(tmp_path: Path, stor
         controller.communicate()
     (tmp_path / "hold").unlink()
     assert _count(tmp_path) == stored
+    of_cases = values(tmp_path)
+    launches = "".join(f"{noise}\n" * len(of_cases[noise]) for noise in of_cases)
+    (tmp_path / "launches").write_text(launches)
     assert select(tmp_path, "SELECT state FROM run") == [("unfinished",)]
     code, out, err = railgauge(tmp_path, "resume", "1")
     assert code == 0, err
