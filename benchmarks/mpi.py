@@ -27,7 +27,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.machine import engines, need, output_of
-
 from railgauge.engine.mpi_job import MPIRUN_ENVIRONMENT
 
 MPI = Path("/usr/bin")  # where Debian's NPopenmpi has its mpirun

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from railgauge.engine.deploy_mpi import MpiInstallation
 from railgauge.schedulers import launching
 
-# What Open MPI's mpirun is given. As root it wants that said twice; whoever starts railgauge as root
-# meant it. A rank of Open MPI 4.1 waits two seconds for it to hear of MPI_Finalize and ends; if it
-# gets its CPU later than that, it would say that the rank failed.
+# As root Open MPI wants this said twice; whoever starts railgauge as root meant it. And a rank of
+# Open MPI 4.1 waits two seconds for mpirun to hear of its MPI_Finalize, and ends: an mpirun that
+# gets its CPU later than that would say that the rank failed.
 MPIRUN_ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
