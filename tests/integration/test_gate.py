@@ -425,7 +425,7 @@ def test_what_goes_wrong_with_the_notification_is_told_and_changes_nothing(
 def test_a_gate_that_could_not_run_notifies_too(lanes: Lanes) -> None:
     note = lanes.folder / "note"
     lanes.gate("--notify", f"cp /dev/stdin {note}", code=2)
-    assert "no verdict: there is no baseline 'lanes' yet" in note.read_text()
+    assert "no verdict: there is no baseline 'lanes', as there is no database" in note.read_text()
 
 
 def test_a_gate_that_was_stopped_notifies_too(lanes: Lanes) -> None:

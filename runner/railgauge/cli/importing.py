@@ -153,14 +153,12 @@ def csv_command(
         name: value if isinstance(value, str) else [parse_binding(text) for text in value]
         for name, value in columns.items()
     }
-    mapping = CsvMapping(fixed=_settings(settings), apart=apart, **bound)
-    catalogue = load_catalogue()
     with Store.open(where, when_needed=True) as store:
         results = import_csv(
             store,
             file,
-            mapping,
-            catalogue=catalogue,
+            CsvMapping(fixed=_settings(settings), apart=apart, **bound),
+            catalogue=load_catalogue(),
             at=at,
             labels=labels,
             hosts=NO_HOSTS if hosts is None else read_imported_hosts(hosts),

@@ -322,9 +322,8 @@ def _log_idle(job: RecordedRun, scene: Scene, phase: Phase) -> None:
 
 def perform(job: WatchedRun) -> Finished:
     """Measure round after round, storing each replication as it comes."""
-    store, catalogue, judge = job.request.store, job.loaded.catalogue, job.judge
+    store, judge, setting = job.request.store, job.judge, _setting(job)
     judge.leave_out(job.skipped)
-    setting = _setting(job)
     execution = Execution(store, job.run, job.observer, setting, judge)
     totals = execution.totals
 
@@ -348,12 +347,12 @@ def perform(job: WatchedRun) -> Finished:
     if totals.stopped and totals.missing and not totals.out_of_time:
         stored = plural(totals.measured + totals.failed, "replication")
         raise InterruptedRunError(
-            f"stopped: {stored} measured and stored, "
-            f"{totals.missing} missing. Go on with: railgauge resume {job.run}"
+            f"stopped: {stored} measured and stored, {totals.missing} missing. "
+            f"Go on with: railgauge resume {job.run}"
         )
     return Finished(
         job.run,
-        catalogue,
+        job.loaded.catalogue,
         totals.planned,
         totals.measured,
         len(store.failures(job.run)),

@@ -170,10 +170,9 @@ class _Stream:
         if not self.lost:
             return [f"All {sent} arrived."]
         if self.dropped is None:
-            gro = self.case.parameters.get("gro")
-            reason = (
-                "with gro it counts several datagrams as one" if gro else "its drops are not known"
-            )
+            reason = "its drops are not known"
+            if self.case.parameters.get("gro"):
+                reason = "with gro it counts several datagrams as one"
             return [
                 f"{self.lost:,} of {sent} vanished: how many of them at the socket on "
                 f"{self.receiver} can't be determined, as {reason}."
@@ -196,10 +195,10 @@ class _Stream:
             )
         sentences = sentences or [self._unlocated_sentence(network, pieces, tolerance)]
         if self.copies:
-            copies = plural(self.copies, "copy of a datagram was", "copies of datagrams were")
             sentences.append(
-                f"{copies} made on the way, and counts that "
-                f"include them hide as many losses: {self.lost:,} different datagrams are missing."
+                f"{plural(self.copies, 'copy of a datagram was', 'copies of datagrams were')} made"
+                " on the way, and counts that include them hide as many losses:"
+                f" {self.lost:,} different datagrams are missing."
             )
         return sentences
 
