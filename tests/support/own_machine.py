@@ -74,7 +74,10 @@ def _available_memory() -> int:
 def _is_separate() -> bool:
     """Return whether this process has file systems of its own."""
     own, parents = (Path(f"/proc/{process}/ns/mnt") for process in ("self", os.getppid()))
-    return own.readlink() != parents.readlink()
+    try:
+        return own.readlink() != parents.readlink()
+    except PermissionError:  # Of init, where whoever started this has ended.
+        return False
 
 
 def _ip(*arguments: str) -> None:
