@@ -213,8 +213,8 @@ def test_a_file_that_shrinks_gives_no_number(engines, tmp_path, send: str) -> No
 
 def test_a_series_of_message_sizes_has_a_launch_for_each(engines) -> None:
     server = engines.server("tcp")
-    # Small reads: a receiver that gets its CPU late would have it all in one.
-    options = ("--mode=exponential", "--message=5000", "--read=64", "--duration=50ms", PLAIN)
+    # Paced: a receiver that gets its CPU late doesn't have it all in one read.
+    options = ("--mode=exponential", "--message=5000", "--rate=2Mbit/s", "--duration=300ms", PLAIN)
     outcome = engines.client(server, *options, count=1)
     sizes = [s["parameters"]["message"] for s in outcome.of("settings")]
     assert sizes == [*(2**n for n in range(13)), 5000]
