@@ -70,13 +70,29 @@ static const char *cpus_name(const struct launch *launch, bool server)
     return server ? "server_cpu" : "client_cpu";
 }
 
+/* Turns places among the CPUs that the process may use into these CPUs, round and round. */
+static void take_places(int *cpus, size_t count)
+{
+    int usable[CPU_LIMIT];
+    size_t usable_count = usable_cpus(usable);
+    for (size_t i = 0; usable_count && i < count; i++)
+        cpus[i] = usable[(size_t)cpus[i] % usable_count];
+}
+
 static size_t chosen_cpus(const struct launch *launch, bool server, int cpus[CPU_LIMIT])
 {
     const char *name = cpus_name(launch, server);
     const char *list = text_of(launch, name);
     if (*list == '\0' && strcmp(name, "cpus") == 0)
         return usable_cpus(cpus);
-    return read_cpus(name, list, cpus);
+    if (*list != '+')
+        return read_cpus(name, list, cpus);
+    size_t count = read_cpus(name, list + 1, cpus);
+    if (count == 0)
+        fail(BAD_PARAMETER, "%s: '+' needs a list of CPUs after it: write for example +0 or +0,2-3",
+             name);
+    take_places(cpus, count);
+    return count;
 }
 
 static void pin(const struct launch *launch, bool server, int number)
@@ -173,15 +189,18 @@ static void add_host_cpus(const struct launch *launch, struct fields *settings)
 
 void add_cpus(const struct launch *launch, bool server, struct fields *settings)
 {
-    char text[512] = "";
+    int cpus[CPU_LIMIT];
+    char text[VALUE_LIMIT] = "";
     cpu_set_t allowed;
     if (parameter_find(launch->engine, "cpus") >= 0) {
         add_host_cpus(launch, settings);
         return;
     }
-    const char *pinned = text_of(launch, cpus_name(launch, server));
-    if (*pinned == '\0' && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-        CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
+    size_t count = chosen_cpus(launch, server, cpus);
+    if (count > 0)
+        ordered_list(cpus, count, text, sizeof text);
+    else if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
+             CPU_COUNT(&allowed) < sysconf(_SC_NPROCESSORS_ONLN))
         cpu_list(&allowed, text, sizeof text);
-    fields_add(settings, "cpu", *pinned ? pinned : text);
+    fields_add(settings, "cpu", text);
 }

@@ -12,7 +12,8 @@
 #define PLACE_PARAMETERS(modes)                                                                   \
     {"client_cpu", TEXT, "", 0, 0, NULL, NULL, "zcc -B; UDPmon's CPU mask; run_on_cpu",           \
      "CPUs of the client's threads, such as 0 or 0,2-3: the first thread is pinned to the first " \
-     "of them, and so on, round and round; empty: the kernel chooses"},                           \
+     "of them, and so on, round and round; +0,2-3: counted from 0 among those that the process "  \
+     "may use, one of each core first, round and round; empty: the kernel chooses"},              \
     {"server_cpu", TEXT, "", 0, 0, NULL, modes, "run_on_cpu; UDPmon's CPU mask",                  \
      "CPUs of the server's threads, likewise"},                                                   \
     {"scheduler", CHOICE, "other", 0, 0, "other|rr|fifo", NULL, "run_rr",                         \
@@ -23,7 +24,8 @@
 #define HOST_PLACE_PARAMETERS                                                                     \
     {"cpus", TEXT, "", 0, 0, NULL, NULL, NULL,                                                    \
      "CPUs of the threads, such as 0 or 0,2-3: the first thread is pinned to the first of them, " \
-     "and so on, round and round; empty: those that the process may use, one of each core first"}, \
+     "and so on, round and round; +0,2-3: counted from 0 among those that the process may use, "  \
+     "one of each core first, round and round; empty: all of these"},                             \
     {"scheduler", CHOICE, "other", 0, 0, "other|rr|fifo", NULL, NULL,                             \
      "scheduling class of the test threads; rr and fifo (real time, priority 1) need the right "  \
      "to it and a --deadline"}

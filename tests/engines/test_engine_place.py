@@ -37,6 +37,20 @@ def test_the_settings_say_where_each_end_runs(engines) -> None:
     assert outcome.settings["server"]["cpu"] == ""
 
 
+def test_cpus_may_be_counted_among_those_that_the_process_may_use(engines) -> None:
+    usable = sorted(os.sched_getaffinity(0))
+    server = engines.server("udp")
+    argv = engines.argv("udp", "client", "127.0.0.1", f"--port={server.port}")
+    client = engines.start_other(
+        "taskset", "-c", str(usable[-1]), *argv, "--json", "--replications=1", "--duration=50ms",
+        "--client-cpu=+0,1", f"--server-cpu=+{len(usable)}",
+    )  # fmt: skip
+    settings = client.finish().settings
+    # One CPU is all that the client may use; the server's list begins again at its end.
+    assert settings["client"]["cpu"] == f"{usable[-1]},{usable[-1]}"
+    assert settings["server"]["cpu"] == usable[0]
+
+
 @pytest.mark.parametrize(
     ("cpus", "message"),
     [
@@ -49,6 +63,9 @@ def test_the_settings_say_where_each_end_runs(engines) -> None:
         ("0,,1", "no list of CPUs"),
         ("0-", "no list of CPUs"),
         ("99999999999999999999", "no list of CPUs"),
+        ("+", "list of CPUs after it"),
+        ("+a", "no list of CPUs"),
+        ("0,+1", "no list of CPUs"),
     ],
 )
 @pytest.mark.parametrize("end", ["client", "server"])
@@ -117,12 +134,12 @@ def test_a_series_by_hand_is_one_table_with_a_row_a_size(engines) -> None:
     server = engines.server("tcp")
     outcome = engines.run(
         "tcp", "client", "127.0.0.1", f"--port={server.port}", "--mode=exponential",
-        "--message=48", "--replications=1", "--duration=50ms", "--read=64",
+        "--message=48", "--replications=1", "--duration=300ms", "--rate=1Mbit/s",
     )  # fmt: skip
     assert outcome.status == 0, outcome.errors
     rows = [x.split() for x in outcome.output.splitlines() if not x.startswith("#")]
     assert [row[:2] for row in rows] == [[str(n), "1"] for n in (1, 2, 4, 8, 16, 32, 48)]
-    headings = [x for x in outcome.output.splitlines() if "message" in x and "Mbit/s" in x]
+    headings = [x for x in outcome.output.splitlines() if "messages" in x and "Mbit/s" in x]
     assert len(headings) == 1
 
 
