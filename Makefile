@@ -10,8 +10,8 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITE
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
-.PHONY: setup setup-dev demo test test-times coverage test-long chaos fuzz lint types layers names check schema lock clean \
-	gallery gallery-database pictures papers docs bench house
+.PHONY: setup setup-dev demo test test-times test-stalls coverage test-long chaos fuzz lint types layers names check schema lock \
+	clean gallery gallery-database pictures papers docs bench house
 
 setup: $(VENV)/.ready
 setup-dev: $(VENV)/.ready-dev
@@ -68,6 +68,11 @@ test: setup-dev $(COMPILED)
 # Where its time goes: the slowest tests, the sum of each file and folder; CPU, queueing, sleep, other waits.
 test-times: setup-dev $(COMPILED)
 	$(SUITE) $(SIDE_BY_SIDE) -q -p tests.support.times
+
+# What a busy machine does now and then, several times a second: at any instant a process gets no CPU,
+# for up to 1.5 s. Needs root, and cgroup v2.
+test-stalls: setup-dev $(COMPILED)
+	$(BIN)/python -m tests.support.stalls env $(SUITE) $(SIDE_BY_SIDE)
 
 # Which lines and branches of railgauge the tests run, whatever process it was in, and which lines of
 # the engines: build/coverage/. TESTS="tests/unit/plan tests/engines/test_engine_udp.py": by these alone.
