@@ -114,11 +114,16 @@ def test_a_copied_plan_has_its_hosts_file_and_a_report_its_own_folder(tmp_path: 
         ("check quikstart", "there is no plan 'quikstart': did you mean 'quickstart'?"),
         ("report --spec quikstart", "there is no report 'quikstart': did you mean 'quickstart'?"),
         ("reports --copy none", "there is no report 'none': known are"),
+        ("check mine", "there is no plan 'mine': did you mean 'mine.yaml'?"),
+        ("report --spec ours", "there is no report 'ours': did you mean 'reports/ours.yaml'?"),
         ("show latest", "railgauge.db"),
         ("show lates", "'lates' is no run"),
     ],
 )
 def test_an_unknown_name_is_answered(tmp_path: Path, arguments: str, says: str) -> None:
+    for name in ("mine.yaml", "reports/ours.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
     completed = railgauge(tmp_path, *arguments.split())
     assert completed.returncode == 2
     assert says in completed.stderr
