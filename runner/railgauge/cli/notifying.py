@@ -49,12 +49,12 @@ def _failure(command: Sequence[str], summary: str, exit_code: int, seconds: floa
             output = cleanup.enter_context(tempfile.TemporaryFile())
             # In memory, as the disk may be full. A pipe that is full would be waited for, whatever
             # signal comes.
-            given = cleanup.enter_context(open(os.memfd_create("summary"), "w+b"))  # noqa: PTH123
-            given.write(summary.encode(errors="replace"))
-            given.seek(0)
+            summary_file = cleanup.enter_context(os.fdopen(os.memfd_create("summary"), "w+b"))
+            summary_file.write(summary.encode(errors="replace"))
+            summary_file.seek(0)
             process = subprocess.Popen(
                 command,
-                stdin=given,
+                stdin=summary_file,
                 stdout=output,
                 stderr=output,
                 env={**os.environ, "RAILGAUGE_EXIT": str(exit_code)},
