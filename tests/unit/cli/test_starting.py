@@ -67,7 +67,7 @@ def test_init_leaves_nothing_of_what_it_cannot_write(tmp_path: Path) -> None:
     plan.symlink_to("nowhere")
     completed = railgauge(tmp_path, "init", "machine", "--hosts", "n1")
     assert (completed.returncode, list(tmp_path.iterdir())) == (3, [plan])
-    assert "can't write plan.yaml: File exists" in completed.stderr
+    assert "can't write plan.yaml: File exists: check its folder" in completed.stderr
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
