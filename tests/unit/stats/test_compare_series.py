@@ -326,12 +326,12 @@ def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baselin
     )
 
 
-@pytest.mark.parametrize(("others", "more"), [(0, ""), (3, ", one of 4 results by more")])
-def test_what_runs_are_taken_to_differ_by_is_not_said_to_be_seen(others, more):
+@pytest.mark.parametrize(("unchanged", "more"), [(0, ""), (3, ", one of 4 results by more")])
+def test_what_runs_are_taken_to_differ_by_is_not_said_to_be_seen(unchanged, more):
     # All less than before, but by chance so unevenly that the change may be none.
     before = Side([np.array([13.308, 13.26, 13.34, 13.3, 13.444])])
     after = Side([np.array([11.54, 11.468, 11.484, 13.252, 13.252])])
-    pairs = [(before, after)] + [(before, before)] * others
+    pairs = [(before, after)] + [(before, before)] * unchanged
     comparison = compare_all(pairs, ["lower"] * len(pairs), [0.02] * len(pairs))[0]
     assert comparison.reason == (
         f"-13.3 %, but runs are taken to differ by up to 6.7 %{more}: a baseline of three runs or"
