@@ -45,7 +45,7 @@ NOTIFY = """\
 """
 RAILGAUGE = f"""\
 #!/bin/sh
-exec {shlex.quote(sys.executable)} -m railgauge "$@"
+PYTHONPATH={shlex.quote(str(ROOT / "runner"))} exec {shlex.quote(sys.executable)} -m railgauge "$@"
 """
 
 
@@ -115,6 +115,12 @@ def call(argv: list[str], cwd: Path, **environment: str) -> subprocess.Completed
         text=True,
         timeout=PATIENCE,
     )
+
+
+def test_what_is_called_is_the_railgauge_of_this_checkout(site: Site) -> None:
+    (site.folder / "quickstart.yaml").touch()
+    completed = call([f"{site.folder}/venv/bin/railgauge", "check", "quickstart"], site.folder)
+    assert str(ROOT / "plans" / "quickstart.yaml") in completed.stderr
 
 
 # systemd

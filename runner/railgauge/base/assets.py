@@ -33,13 +33,16 @@ def find_shipped(kind: str, text: str) -> Path:
     if path.suffix or len(path.parts) != 1 or (path.exists() and text not in files):
         return path
     noun = Path(kind).name.removesuffix("s")
+    places = (path, Path(f"{text}{_SUFFIX}"), Path(kind) / f"{text}{_SUFFIX}")
+    own_files = [place for place in places if place.is_file()]
     if text not in files:
-        hint = suggest_or_list(text, files)
+        own = f": did you mean {str(own_files[0])!r}?" if own_files else ""
+        hint = own or suggest_or_list(text, files)
         raise InputError(f"there is no {noun} {text!r}{hint}; or name its file, with its folder")
-    for other in (path, Path(f"{text}{_SUFFIX}"), Path(kind) / f"{text}{_SUFFIX}"):
-        if other.is_file() and other.read_bytes() != files[text].read_bytes():
+    for file in own_files:
+        if file.read_bytes() != files[text].read_bytes():
             raise InputError(
-                f"the {noun} {text!r} ships with railgauge, and {str(other)!r} is here: write "
-                f"./{other} for that, or {files[text]} for the shipped one"
+                f"the {noun} {text!r} ships with railgauge, and {str(file)!r} is here: write "
+                f"./{file} for that, or {files[text]} for the shipped one"
             )
     return files[text]

@@ -9,10 +9,11 @@ import contextlib
 import queue
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 if TYPE_CHECKING:
+    import subprocess
     from concurrent.futures import Future
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -76,6 +77,34 @@ def result_interruptibly(future: Future[_T]) -> _T:
     while not wait([future], _GLANCE).done:
         pass
     return future.result()
+
+
+def run_interruptibly(
+    command: Sequence[str], env: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that reads nothing, and wait in the main thread as `get_interruptibly` does.
+
+    subprocess.TimeoutExpired after so many seconds. However this ends, the program has ended.
+    """
+    import subprocess
+
+    deadline = time.monotonic() + timeout
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, errors="replace"
+    ) as process:
+        try:
+            while True:
+                left = deadline - time.monotonic()
+                try:
+                    output, errors = process.communicate(timeout=max(0.0, min(left, _GLANCE)))
+                    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+                except subprocess.TimeoutExpired:
+                    if left <= _GLANCE:
+                        raise
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _handled_signals() -> list[signal.Signals]:

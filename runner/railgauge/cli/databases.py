@@ -12,6 +12,7 @@ import click
 from railgauge.base.number import plural
 from railgauge.base.units import parse_time
 from railgauge.cli import options
+from railgauge.cli.output_files import check_folder
 from railgauge.store import Store
 from railgauge.store.backup import backup
 from railgauge.store.copy import copy
@@ -92,6 +93,7 @@ def backup_command(target: Path, where: str) -> None:
 
     The copy is checked. It has all replications that were stored when the backup began.
     """
+    check_folder(target)
     size = backup(where, target)
     click.echo(f"{target}: {size:,} bytes, whole")
 
@@ -100,9 +102,12 @@ def _age(context: click.Context, parameter: click.Parameter, value: str) -> floa
     """Return an age in seconds, which may be in days; click's BadParameter where it is none."""
     days = re.fullmatch(r"([0-9]{1,6})d", value)
     try:
-        return 86400.0 * int(days[1]) if days else parse_time(value)
+        age = 86400.0 * int(days[1]) if days else parse_time(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is no age: write such as 30d or 12h") from None
+    if age > time.time():
+        raise click.BadParameter(f"{value!r} ago was before 1970: write such as 30d or 12h")
+    return age
 
 
 @db_group.command("thin")

@@ -40,7 +40,7 @@ _PROBLEMS, _UNREACHABLE = 1, 3
 
 
 @click.command()
-@click.argument("hosts", metavar="HOSTS", type=click.Path(path_type=Path))
+@click.argument("hosts", metavar="HOSTS", type=ShippedFile("plans"))
 @click.option(
     "--plan", type=ShippedFile("plans"), help="A plan whose wishes the hosts have to meet."
 )
@@ -60,6 +60,8 @@ def doctor(hosts: Path, plan: Path | None, links: int, where: str, as_json: bool
     """
     targets = read_targets(hosts, plan)
     certificates = _certificates(where)
+    # Engines that are built, or hosts that are dead, take a minute.
+    click.echo(f"examining {plural(len(targets.hosts), 'host')}", err=True)
     diagnosis = with_certificates(
         examine(targets, links), targets.needs, certificates, bundle().digest
     )

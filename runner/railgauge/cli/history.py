@@ -24,6 +24,7 @@ from railgauge.compare.case_history import (
     newest_first,
 )
 from railgauge.compare.case_lookup import look_up_case, metric_history, plan_case_names
+from railgauge.compare.select import check_plan
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.history.history_json import history_data
 from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
@@ -88,9 +89,11 @@ class _Choices:
 
 def _print_all(store: Store, choices: _Choices) -> None:
     plan, metric = choices.plan, choices.metric
+    if plan is not None:
+        check_plan(store, plan)
     heads = last_of_each_plan(store.run_heads(plan), choices.nights or NIGHTS)
     if not heads:
-        raise InputError(f"there is no run{f' of plan {plan!r}' if plan else ''} in this database")
+        raise InputError("there is no run in this database")
     looked = all_histories(store, heads, metric)
     if metric and not looked.looked_at:
         measured = ", ".join(map(visible, _metrics_of(store, heads)))

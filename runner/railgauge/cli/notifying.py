@@ -47,9 +47,14 @@ def _failure(command: Sequence[str], summary: str, exit_code: int, seconds: floa
         try:
             # A file, as what it leaves in the background, a mailer, may keep a pipe open for long.
             output = cleanup.enter_context(tempfile.TemporaryFile())
+            # In memory, as the disk may be full. A pipe that is full would be waited for, whatever
+            # signal comes.
+            summary_file = cleanup.enter_context(os.fdopen(os.memfd_create("summary"), "w+b"))
+            summary_file.write(summary.encode(errors="replace"))
+            summary_file.seek(0)
             process = subprocess.Popen(
                 command,
-                stdin=subprocess.PIPE,
+                stdin=summary_file,
                 stdout=output,
                 stderr=output,
                 env={**os.environ, "RAILGAUGE_EXIT": str(exit_code)},
@@ -59,7 +64,7 @@ def _failure(command: Sequence[str], summary: str, exit_code: int, seconds: floa
         except OSError as error:
             return f"can't be started: {error.strerror}"
         try:
-            process.communicate(summary.encode(errors="replace"), seconds)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
             return f"not done after {seconds:g} s, ended"
         finally:

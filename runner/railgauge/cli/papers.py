@@ -63,23 +63,29 @@ def paper(
     options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)
     plans = [plan.plan.name for plan in loaded.plans()]
     with contextlib.ExitStack() as cleanup:
-        store = None
+        store, absent = None, ""
         try:
             store = cleanup.enter_context(Store.open(where, create=False))
-        except NoDatabaseError:
+        except NoDatabaseError as error:
             if runs:
                 raise
+            absent = str(error)
         chosen = runs or (latest_runs(store, plans) if store else ())
         files = write_paper(loaded, store, chosen, out, catalogue=catalogue, options=options)
     for file in files:
         click.echo(file)
     if not chosen:
-        for line in _how_to_measure(loaded):
+        for line in _how_to_measure(loaded, absent):
             click.echo(f"railgauge: {line}", err=True)
 
 
-def _how_to_measure(loaded: LoadedPaper) -> Iterator[str]:
-    """Yield what to do to have measured numbers beside the published ones."""
+def _how_to_measure(loaded: LoadedPaper, absent: str) -> Iterator[str]:
+    """Yield what to do to have measured numbers beside the published ones.
+
+    `absent` says why there is no database, empty if there is one.
+    """
+    if absent:
+        yield absent
     minutes, box = loaded.paper.minutes, loaded.paper.testbed
     yield f"this is what was published alone; some {minutes} minutes measure it again:"
     hosts = ""

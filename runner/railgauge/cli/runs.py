@@ -13,7 +13,7 @@ from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.listing import commit_text, label_text
-from railgauge.cli.options import as_json, database
+from railgauge.cli.options import as_json, database, refuse_given
 from railgauge.cli.tables import default_text
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
@@ -43,6 +43,8 @@ _MOST_WIDE = 5
 @click.option("--plan", is_flag=True, help="Print the text of its plan alone, as it was stored.")
 def show(run: int, where: str, as_json: bool, stats: bool, plan: bool) -> None:
     """Show RUN: where it comes from, its hosts, failures, suspect replications and tables."""
+    if plan or as_json:
+        refuse_given("stats", reason="is for the tables, which --plan and --json leave out")
     with Store.open(where, create=False) as store:
         stored = store.run(run)
         if plan:

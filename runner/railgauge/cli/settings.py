@@ -14,6 +14,7 @@ from pathlib import Path
 
 from railgauge.base.errors import FileProblems, Problem
 from railgauge.base.suggestion import suggest_or_list
+from railgauge.base.units import parse_time
 
 PROJECT = "railgauge.toml"
 
@@ -28,6 +29,7 @@ KEYS: Mapping[str, bool] = {
     "wait": False,
     "margin": False,
 }
+_TIMES = ("wait", "margin")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
@@ -100,6 +102,11 @@ def _mistake(key: str, value: object) -> str:
         return f"unknown setting {key!r}{suggest_or_list(key, KEYS)}"
     if not isinstance(value, str) or not value.strip():
         return f'{key!r} is no text: write such as {key} = "…"'
+    if key in _TIMES:
+        try:
+            parse_time(value)
+        except ValueError as error:
+            return f"{key!r}: {error}"
     return ""
 
 

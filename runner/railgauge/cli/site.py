@@ -47,7 +47,12 @@ def site(out: Path | None, baseline: str | None, logs: int, as_json: bool, where
         )
     folder = out
     built = build_site(
-        where, folder, baseline=baseline, logs=logs, waiting=lambda: _print_waiting(folder)
+        where,
+        folder,
+        baseline=baseline,
+        logs=logs,
+        waiting=lambda: _print_waiting(folder),
+        making=lambda pages: click.echo(f"making {plural(pages, 'page')}", err=True),
     )
     if as_json:
         answer = {"made": list(built.pages), "kept": built.unchanged, "removed": built.removed}

@@ -198,6 +198,8 @@ def _written(files: Mapping[Path, bytes]) -> Iterator[None]:
                     undo.callback(file.unlink)
                     stream.write(content)
             except OSError as error:
-                raise EnvironmentFailedError(f"can't write {file}: {error.strerror}") from error
+                raise EnvironmentFailedError(
+                    f"can't write {file}: {error.strerror}: check its folder, permissions and room"
+                ) from error
         yield
         undo.pop_all()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.compare.case_history import History, case_history, with_names
 from railgauge.compare.renames import CaseName, Renames, find_renames
 from railgauge.plan.case_names import BETWEEN, CaseNames
@@ -59,10 +60,10 @@ def look_up_case(
         return PlanCase(match.plan, renames.last(_name(match))[0], match.case, renames)
     if matches:
         raise InputError("\n".join(_ambiguous_lines(store, text, matches, catalogue)))
-    also_not = ", nor in that plan and test" if candidates else ""
+    _check_narrowing(text, candidates, plan, test)
     raise InputError(
-        f"no case is called {text!r}{also_not}: name the start of a key, or words out of its"
-        " link, test or parameters; `railgauge show RUN --json` has the keys"
+        f"no case is called {text!r}: name the start of a key, or words out of its link, test or"
+        " parameters; `railgauge show RUN --json` has the keys"
     )
 
 
@@ -119,6 +120,18 @@ def _each_case_once(store: Store, matches: Sequence[FoundCase]) -> list[FoundCas
     for match in matches:
         cases.setdefault((match.plan, renames[match.plan].last(_name(match))), match)
     return list(cases.values())
+
+
+def _check_narrowing(
+    text: str, candidates: Sequence[FoundCase], plan: str | None, test: str | None
+) -> None:
+    """InputError where cases are called so, but none in that plan or test."""
+    in_plan = [case for case in candidates if plan in (None, case.plan)]
+    plans, tests = {case.plan for case in candidates}, {case.test for case in in_plan}
+    for kind, name, names in (("plan", plan, plans), ("test", test, tests)):
+        if name is not None and names and name not in names:
+            hint = suggest_or_list(name, sorted(names), _MOST_NAMED)
+            raise InputError(f"{text!r} is no case of {kind} {name!r}{hint}")
 
 
 def _name(match: FoundCase) -> CaseName:

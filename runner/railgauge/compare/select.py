@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from railgauge.base.errors import InputError
+from railgauge.base.suggestion import suggest_or_list
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 from railgauge.store.records import RunSummary
@@ -17,6 +18,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 # A commit of decimal digits alone, which is rare, is named by more of them.
 _NUMBER = re.compile(r"[0-9]{1,9}")
+_MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,14 @@ def _one_plan(store: Store, title: str, heads: Sequence[RunHead]) -> Selection:
         choices = "|".join(plans)
         raise InputError(f"{title} has runs of several plans: say which by --plan {choices}")
     return titled(title, [run.id for run in whole])
+
+
+def check_plan(store: Store, plan: str) -> None:
+    """InputError where the database has no run of the plan."""
+    plans = sorted({head.plan for head in store.run_heads()})
+    if plan not in plans:
+        hint = suggest_or_list(plan, plans, _MOST_NAMED) if plans else ""
+        raise InputError(f"there is no run of plan {plan!r} in {store.name}{hint}")
 
 
 def titled(title: str, runs: Sequence[int], baseline: str = "") -> Selection:

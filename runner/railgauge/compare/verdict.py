@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from railgauge.base.errors import InputError
 from railgauge.base.number import plural
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, compare
@@ -14,7 +15,7 @@ from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_ch
 from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import ReadRuns, read
 from railgauge.compare.renames import CaseName, Renames
-from railgauge.compare.select import Selection, select
+from railgauge.compare.select import Selection, check_plan, select
 from railgauge.plan.cases import Case
 from railgauge.plan.partial import ONLY
 from railgauge.stats.baseline_runs import LEAST_RUNS
@@ -90,10 +91,16 @@ def verdict_between(
     """Return what `after` names comes to against what `before` names: see `select`.
 
     Without a `plan` that of the first side counts for the second one. With `metrics` they alone are
-    judged.
+    judged. InputError where a side has no run of the `plan`.
     """
+    if plan:
+        check_plan(store, plan)
     first = select(store, before, plan=plan)
     second = select(store, after, plan=plan or "".join(store.run_plans(first.runs[-1:])))
+    for side in (first, second) if plan else ():
+        if plan not in (plans := store.run_plans(side.runs)):
+            named = ", ".join(map(repr, sorted(plans)))
+            raise InputError(f"{side.title} is of plan {named}, not {plan!r}: leave --plan out")
     reading = read(store, [*first.runs, *second.runs], metrics)
     return verdict_on(store, reading, first, second)
 

@@ -12,7 +12,8 @@ from railgauge.engine.events import Done, Event, Failed, Listening, parse
 from railgauge.hosts.transport.interface import Exit, Process
 from railgauge.hosts.transport.kept_shell import KeptShell
 
-# How often we look after the server while the client is silent, which it is as long as it measures.
+# How often we look after the server, and a Ctrl-C that woke nobody is heeded, while the client is
+# silent, which it is as long as it measures.
 _GLANCE = 1.0
 # A server ends after its client has said everything, or because they have come to no end together;
 # then what the client says may still be under way, and no more than that.
@@ -89,7 +90,7 @@ def _next(client: RunningProgram, server: RunningProgram | None, patience: float
         left = deadline - time.monotonic()
         try:
             with naming_lost_host(client.host):
-                return _read(client, left if server is None else max(0.0, min(left, _GLANCE)))
+                return _read(client, max(0.0, min(left, _GLANCE)))
         except TimeoutError as error:
             if time.monotonic() >= deadline:
                 if ended is not None and server is not None:

@@ -156,8 +156,8 @@ _WANTED: Mapping[str, str] = {
     "greater_than_equal": "a number of at least {ge} is wanted",
     "less_than_equal": "a number of at most {le} is wanted",
     "literal_error": "{expected} is wanted",
-    "too_short": "at least {min_length} is wanted",
-    "too_long": "at most {max_length} are wanted",
+    "too_short": "one of at least {min_length} is wanted",
+    "too_long": "one of at most {max_length} is wanted",
 }
 
 
@@ -183,6 +183,8 @@ def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -
     if kind in _WANTED:
         expected = _WANTED[kind].format(**detail.get("ctx", {}))
     actual = describe(detail["input"])
+    if kind in ("too_short", "too_long"):
+        actual += f" of {len(detail['input'])}"
     return document.problem(loc, f"{subject} is {actual}, but {expected}", key=key)
 
 

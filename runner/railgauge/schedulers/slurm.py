@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.stop_signals import run_interruptibly
 from railgauge.schedulers.scheduler import Batch, Node
 
 _SECONDS = 60.0
@@ -187,15 +188,7 @@ def _ask(command: Sequence[str], environment: Mapping[str, str] | None = None) -
         job_variables = set(inherited())
         environment = {name: text for name, text in os.environ.items() if name not in job_variables}
     try:
-        completed = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-        )
+        completed = run_interruptibly(command, environment, _SECONDS)
     except OSError as error:
         raise EnvironmentFailedError(
             f"can't start Slurm's {command[0]}: {error.strerror}; is Slurm in PATH here?"

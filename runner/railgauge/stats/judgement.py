@@ -150,7 +150,7 @@ def _missing(pair: Judged) -> str:
     if beyond and least_p(*pair.n) > pair.level / pair.tests:
         needed = replications_needed(pair.tests, pair.level)
         return (
-            f"{_count(pair)} can't show a change of one among {pair.tests:,} cases: "
+            f"{_count(pair)} can't show a change of one among {pair.tests:,} results: "
             f"take {needed} of each"
         )
     return _too_wide(pair, beyond)
@@ -162,7 +162,7 @@ def _as_runs_differ(pair: Judged) -> str:
     between = pair.as_share(pair.between)
     # What a case alone differs by in 1 of 20 runs, some of many exceed in each.
     is_one_of_many = pair.tests > 1 and abs(pair.share) > between
-    more = f", one of {pair.tests:,} cases by more" if is_one_of_many else ""
+    more = f", one of {pair.tests:,} results by more" if is_one_of_many else ""
     if pair.by_runs:
         return (
             f"{percent_text(pair.share)}, but runs of the first side differ among themselves so "
@@ -175,7 +175,11 @@ def _as_runs_differ(pair: Judged) -> str:
         text += " and " if pair.between else ""
     if pair.between:
         more = "" if pair.centre else more
-        text += f"many cases differ by up to {_percent(between)} between these two runs{more}"
+        by = f"differ by up to {_percent(between)}"
+        text += (
+            f"runs are taken to {by}" if pair.assumed else f"many cases {by} between these two runs"
+        )
+        text += more
     return f"{text}: a baseline of three runs or more would decide"
 
 

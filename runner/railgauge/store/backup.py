@@ -45,5 +45,8 @@ def backup(where: str, target: Path) -> int:
                     copied.check()
                 size = os.fstat(out.fileno()).st_size
         except OSError as error:
-            raise StoreError(f"cannot write the backup {target}: {error.strerror}") from error
+            raise StoreError(
+                f"cannot write the backup {target}: {error.strerror}: check its folder, permissions"
+                " and room"
+            ) from error
     return size

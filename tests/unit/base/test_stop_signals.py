@@ -49,16 +49,49 @@ def examine():
     from railgauge.lab.doctor.examine import _side_by_side
     list(_side_by_side(work, ["n1"]))
 
+# Reads nothing, and takes less than it may: it ends unless it is ended.
+SLOW = [sys.executable, "-c", "import time; time.sleep(50); open('ended', 'w')"]
+
+def ask():
+    from railgauge.schedulers.slurm import _ask
+    threading.Thread(target=work, args=[""]).start()
+    _ask(SLOW)
+
+def tell():
+    from railgauge.cli.notifying import notify
+    threading.Thread(target=work, args=[""]).start()
+    notify(SLOW, "x" * 2**20, 0)
+
+def follow():
+    from railgauge.engine.follow import RunningProgram, events
+    from railgauge.hosts.transport.local import LocalTransport
+    process = LocalTransport("here").start(["cat"])
+    threading.Thread(target=work, args=[""]).start()
+    try:
+        list(events(RunningProgram("here", process), None, 3000))
+    finally:
+        process.kill()
+
 raise_keyboard_interrupt()
 try:
     eval(sys.argv[1])
 except KeyboardInterrupt:
-    print("stopped")
+    print("ended" if Path("ended").exists() else "stopped")
 over.set()
 """
 
 
-@pytest.mark.parametrize("wait", ["everywhere(work, ['n1'])", "examine()", "build(Path('site'))"])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "everywhere(work, ['n1'])",
+        "examine()",
+        "build(Path('site'))",
+        "ask()",
+        "tell()",
+        "follow()",
+    ],
+)
 def test_a_signal_that_a_worker_gets_ends_the_wait_for_it(tmp_path: Path, wait: str) -> None:
     completed = subprocess.run(
         [sys.executable, "-c", WORKING, wait],

@@ -131,6 +131,8 @@ def test_a_link_that_leads_to_itself_is_said(tmp_path, monkeypatch, command):
         ("paper --out mine", "--out is for a paper's tables"),
         ("paper sharcnet --json", "--json is for the list of papers"),
         ("import csv a.csv --apart 2h", "--apart is for --started-at"),
+        ("show 1 --json --no-stats", "--stats is for the tables"),
+        ("show 1 --plan --stats", "--stats is for the tables"),
     ],
 )
 def test_an_option_that_would_change_nothing_is_refused(tmp_path, monkeypatch, command, message):
@@ -192,7 +194,12 @@ def test_the_engines_are_listed_and_described():
 
 @pytest.mark.parametrize(
     ("arguments", "heading"),
-    [(["engines", "fio"], "- `engines`: "), (["check", "quickstart"], "- `check`: ")],
+    [
+        (["engines", "fio"], "- `engines`: "),
+        (["check", "quickstart"], "- `check`: "),
+        (["plans"], "- `plans`: "),
+        (["reports"], "- `reports`: "),
+    ],
 )
 def test_the_documentation_names_all_that_is_printed_as_json(
     arguments: list[str], heading: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def test_a_baseline_is_its_runs_and_goes_before_a_commit(mixed_database: Path):
 def test_latest_is_the_last_whole_run_of_the_plan(mixed_database: Path):
     assert selected(mixed_database, "latest") == (4,)
     assert selected(mixed_database, "latest", "sharcnet-udp") == (3,)
+
+
+def test_sides_that_are_not_of_the_plan_are_refused(mixed_database: Path):
+    for sides, plan, message in (
+        (("1", "2"), "othr", "there is no run of plan 'othr' in .*: did you mean 'other'?"),
+        (("1", "4"), "sharcnet-udp", "run 4 is of plan 'other', not 'sharcnet-udp'"),
+    ):
+        result = _invoke(mixed_database, *sides, "--plan", plan)
+        assert isinstance(result.exception, InputError)
+        assert re.match(message, str(result.exception))
+    assert "run 4" in compare_output(mixed_database, "latest", "4", "--plan", "other")
 
 
 def test_a_day_is_all_runs_begun_on_it(mixed_database: Path):

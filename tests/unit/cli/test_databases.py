@@ -74,6 +74,8 @@ def test_a_whole_database_is_called_so_and_backed_up(filled: Path, tmp_path: Pat
     target = tmp_path / "backup.db"
     result = call("db", "backup", target, "--db", filled)
     assert result.output == f"{target}: {target.stat().st_size:,} bytes, whole\n"
+    with pytest.raises(InputError, match=r"there is no folder .*: make it"):
+        call("db", "backup", tmp_path / "none" / "backup.db", "--db", filled)
 
 
 def test_a_check_lists_what_changed_with_exit_code_3(filled: Path) -> None:
@@ -102,6 +104,7 @@ def test_what_is_thinned_is_told_before_and_only_said_in_a_dry_run(filled: Path)
     assert last == f"{filled}: {len(before) - filled.stat().st_size:,} bytes smaller, 0 bytes free"
     assert call("db", "check", "--db", filled).output == f"{filled}: 19 replications, whole\n"
     assert "such as 30d or 12h" in call(*thin, "3w").output
+    assert "'999999d' ago was before 1970" in call(*thin, "999999d").output
 
 
 def test_a_file_that_stays_as_large_while_a_run_is_measured_is_told(filled: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli.output_files import opened_to_add
+from railgauge.cli.running import run
 from railgauge.run.progress import PlainProgress
 
 FULL = Path("/dev/full")
@@ -25,3 +26,10 @@ def test_what_failed_before_a_log_did_is_told_in_its_place() -> None:
     with pytest.raises(KeyError), opened_to_add(FULL) as stream:
         PlainProgress(stream).say("reaching gw1")
         raise KeyError
+
+
+def test_a_log_into_no_folder_is_refused_before_anything_is_reached(tmp_path: Path) -> None:
+    arguments = ["quickstart", "--log", str(tmp_path / "none" / "run.log")]
+    with pytest.raises(InputError, match=r"there is no folder .*: make it"):
+        run.main([*arguments, "--db", str(tmp_path / "r.db")], standalone_mode=False)
+    assert list(tmp_path.iterdir()) == []

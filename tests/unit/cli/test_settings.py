@@ -72,6 +72,7 @@ def test_the_home_folder_is_the_same_to_all_commands(
         ("db = 3\n", "railgauge.toml:1:1: 'db' is no text"),
         ("db = [\n1", "railgauge.toml:1:1: not TOML: Unclosed array (at end of document)"),
         ("wait = \n", "railgauge.toml:1:8: not TOML: Invalid value"),
+        ('db = "a"\nwait = "5"\n', "railgauge.toml:2:1: 'wait': '5' has no unit: write a time"),
         (b"db = '\xff'\n", "railgauge.toml:1:1: these settings can't be read: not UTF-8 text"),
     ],
 )

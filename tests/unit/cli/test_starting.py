@@ -67,7 +67,7 @@ def test_init_leaves_nothing_of_what_it_cannot_write(tmp_path: Path) -> None:
     plan.symlink_to("nowhere")
     completed = railgauge(tmp_path, "init", "machine", "--hosts", "n1")
     assert (completed.returncode, list(tmp_path.iterdir())) == (3, [plan])
-    assert "can't write plan.yaml: File exists" in completed.stderr
+    assert "can't write plan.yaml: File exists: check its folder" in completed.stderr
 
 
 @pytest.mark.parametrize("kind", FOLDERS)
@@ -114,11 +114,16 @@ def test_a_copied_plan_has_its_hosts_file_and_a_report_its_own_folder(tmp_path: 
         ("check quikstart", "there is no plan 'quikstart': did you mean 'quickstart'?"),
         ("report --spec quikstart", "there is no report 'quikstart': did you mean 'quickstart'?"),
         ("reports --copy none", "there is no report 'none': known are"),
+        ("check mine", "there is no plan 'mine': did you mean 'mine.yaml'?"),
+        ("report --spec ours", "there is no report 'ours': did you mean 'reports/ours.yaml'?"),
         ("show latest", "railgauge.db"),
         ("show lates", "'lates' is no run"),
     ],
 )
 def test_an_unknown_name_is_answered(tmp_path: Path, arguments: str, says: str) -> None:
+    for name in ("mine.yaml", "reports/ours.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
     completed = railgauge(tmp_path, *arguments.split())
     assert completed.returncode == 2
     assert says in completed.stderr

@@ -261,6 +261,13 @@ def test_a_plan_of_another_name_is_another_history(database: Database):
     assert (report["plan"], report["nights"], report["changes"]) == ("other", 7, [])
 
 
+def test_a_plan_or_test_that_has_no_such_case_is_named(database: Database):
+    database.nights([1e9] * 2)
+    for option, name, near in (("plan", "nihtly", "nightly"), ("test", "steam", "stream")):
+        message = f"'gw→hh' is no case of {option} {name!r}: did you mean {near!r}?"
+        assert database.refusal("gw→hh", f"--{option}", name) == message
+
+
 def test_a_renamed_tests_history_goes_on_and_says_what_it_was_called(database: Database):
     database.nights([1e9] * 8, test="old")
     database.nights([1e9] * 2)

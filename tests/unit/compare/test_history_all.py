@@ -103,6 +103,7 @@ def test_all_looks_at_the_last_nights_of_each_plan(database: Database):
     assert [entry["changes"][0]["run"] for entry in entries] == [16]
     assert database.json("--all", "--plan", "other") == []
     assert "no run of plan 'none'" in database.refusal("--all", "--plan", "none")
+    assert database.refusal("--all", "--plan", "othr").endswith(": did you mean 'other'?")
 
 
 def test_of_thousands_of_quiet_cases_hardly_any_is_listed(database: Database):

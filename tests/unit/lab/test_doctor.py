@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from tests.support import command_line
 
+from railgauge.base.assets import shipped
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
+from railgauge.cli.doctor import doctor
 from railgauge.hosts.transport.fake import LINE, FakeTransport, Program
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.lab.doctor import (
@@ -57,6 +59,11 @@ tests:
 
 def judged(check: Check, lines: list[str], needs: Needs | None = None) -> list[str]:
     return list(check.judge(check.read(lines), needs or Needs()))
+
+
+def test_a_plan_that_ships_is_named_without_its_folder() -> None:
+    context = doctor.make_context("doctor", ["quickstart"])
+    assert context.params["hosts"] == shipped("plans")["quickstart"]
 
 
 def test_this_machine_answers_every_check() -> None:
@@ -383,7 +390,7 @@ def test_the_command_tells_a_line_a_host_and_a_sentence_a_problem(tmp_path: Path
     )
     command = [*command_line.COMMAND, "doctor", str(tmp_path / "h.yaml")]
     completed = command_line.run(command, capture_output=True, text=True, timeout=120)
-    assert completed.returncode == 3
+    assert (completed.returncode, completed.stderr) == (3, "examining 2 hosts\n")
     header, reachable_row, unreachable_row, empty, *rest = completed.stdout.splitlines()
     assert header.startswith("host  state")
     assert reachable_row.startswith("here  ")

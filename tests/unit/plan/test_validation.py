@@ -53,7 +53,7 @@ def test_a_sound_document_becomes_the_model() -> None:
         ("one: [1]", "f:2:6: 'one' is a list, but a mapping is wanted: write {key: value}"),
         ("more: {a: 1}", "f:2:7: 'more' is a mapping, but a list is wanted: write [a, b]"),
         ("more: [5]", "f:2:8: this item is the number 5, but a mapping is wanted"),
-        ("names: []", "f:2:8: 'names' is a list, but at least 1 is wanted"),
+        ("names: []", "f:2:8: 'names' is a list of 0, but one of at least 1 is wanted"),
         ("names:", "f:2:7: 'names' has no value: write one or drop it"),
         ("value: [1]", "f:2:8: 'value': a list stands where a single value is wanted"),
         ("flag: yes", "f:2:7: 'flag' is the text 'yes', but true or false is wanted"),

@@ -427,3 +427,13 @@ def test_another_earlier_run_makes_verdicts_that_rest_on_levels_again(
     build(database, fresh)
     assert "two levels" not in (fresh / f"runs/{ids[-1]}.html").read_text()
     assert files(out) == files(fresh)
+
+
+def test_a_build_that_takes_long_says_how_much_it_makes(tmp_path: Path) -> None:
+    path = tmp_path / "railgauge.db"
+    add_run(path, {number: noisy(seed=number) for number in range(1, 26)})
+    command = ["site", "--db", str(path), "--out", str(tmp_path / "site")]
+    result = CliRunner().invoke(cli, command, catch_exceptions=False)
+    assert result.stderr == "making 26 pages\n"
+    assert "27 pages made" in result.stdout
+    assert CliRunner().invoke(cli, command, catch_exceptions=False).stderr == ""

@@ -68,7 +68,7 @@ def test_every_shipped_definition_is_valid(path: Path) -> None:
         ("columns: [", "colums: [", "9:5: unknown key 'colums': did you mean 'columns'?"),
         ("railgauge_report: 1", "railgauge_report: 2", "1:19: 'railgauge_report' is the number 2"),
         ("[datagram, link]", "[datagramm, link]", "8:12: unknown axis 'datagramm': did you mean"),
-        ("[datagram, link]", "[]", "8:11: 'rows' is a list, but at least 1 is wanted"),
+        ("[datagram, link]", "[]", "8:11: 'rows' is a list of 0, but one of at least 1 is wanted"),
         ("[datagram, link]", "[datagram, sockbuf]", "9:15: axis 'sockbuf' is there already"),
         ("mode: stream", "mode: steam", "7:33: axis 'mode': "),
         ("mode: stream", "mod: stream", "7:27: unknown axis 'mod'"),

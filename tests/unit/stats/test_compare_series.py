@@ -108,7 +108,7 @@ def test_one_change_among_ten_thousand_cases_says_how_many_replications_it_takes
     comparisons = compared(values)
     assert comparisons[7].change == "not enough data"
     assert comparisons[7].reason == (
-        "10 and 10 replications can't show a change of one among 10,000 cases: take 11 of each"
+        "10 and 10 replications can't show a change of one among 10,000 results: take 11 of each"
     )
     assert {comparison.change for comparison in comparisons} <= {"same", "not enough data"}
 
@@ -272,7 +272,7 @@ def test_what_is_beyond_what_one_case_may_differ_by_may_be_one_of_many_all_the_s
     comparisons = compared(drifting_much(np.random.default_rng(6), (4, 50, 10)))
     pattern = re.compile(r"([-+][.\d]+) %, but .* may differ by ([.\d]+) % anyway(.*)")
     reasons = [match for entry in comparisons if (match := pattern.fullmatch(entry.reason))]
-    assert {match[3] for match in reasons} == {"", ", one of 50 cases by more"}
+    assert {match[3] for match in reasons} == {"", ", one of 50 results by more"}
     assert all(bool(match[3]) == (abs(float(match[1])) > float(match[2])) for match in reasons)
 
 
@@ -323,6 +323,19 @@ def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baselin
     assert len({comparison.reason for comparison in comparisons[1:]}) == 1
     assert comparisons[1].reason.startswith(
         "not enough baseline runs: with fewer than three, runs are taken"
+    )
+
+
+@pytest.mark.parametrize(("unchanged", "more"), [(0, ""), (3, ", one of 4 results by more")])
+def test_what_runs_are_taken_to_differ_by_is_not_said_to_be_seen(unchanged, more):
+    # All less than before, but by chance so unevenly that the change may be none.
+    before = Side([np.array([13.308, 13.26, 13.34, 13.3, 13.444])])
+    after = Side([np.array([11.54, 11.468, 11.484, 13.252, 13.252])])
+    pairs = [(before, after)] + [(before, before)] * unchanged
+    comparison = compare_all(pairs, ["lower"] * len(pairs), [0.02] * len(pairs))[0]
+    assert comparison.reason == (
+        f"-13.3 %, but runs are taken to differ by up to 6.7 %{more}: a baseline of three runs or"
+        " more would decide"
     )
 
 

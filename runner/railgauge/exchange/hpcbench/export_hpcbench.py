@@ -236,6 +236,9 @@ def _write(folder: Path, texts: Mapping[str, str]) -> list[Path]:
             else:
                 path.unlink(missing_ok=True)
     except OSError as error:
-        message = f"{error.filename or folder} cannot be written: {error.strerror}"
+        message = (
+            f"{error.filename or folder} cannot be written: {error.strerror}: make room, mend the"
+            " permissions, or choose another folder with --out"
+        )
         raise EnvironmentFailedError(message) from error
     return [folder / name for name in texts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -59,12 +59,14 @@ def build_site(
     baseline: str | None = None,
     logs: int = 1,
     waiting: Callable[[], None] = lambda: None,
+    making: Callable[[int], None] = lambda _: None,
 ) -> Built:
     """Make the site of the database at `where` in the folder `out`, which is made if missing.
 
     Runs are compared with `baseline`, if it is of their plan (see `against`); of each plan the
     newest `logs` runs have pages with system logs. `waiting` is called when another build has the
-    folder, before this one waits for it. InputError for a database or baseline that isn't there,
+    folder, before this one waits for it, `making` with how many pages, where making them takes
+    long. InputError for a database or baseline that isn't there,
     or a file that is none of the site's where a page has to be; EnvironmentFailedError when the
     folder can't be written to. Whatever ends a build, its pages are whole and the next goes on.
     """
@@ -79,12 +81,9 @@ def build_site(
             own_marks = folder.marks()
             names = [name for job in site.jobs for name in _files(job)]
             folder.refuse_foreign([*names, *Index.files], own_marks)
-            fingerprints = {name: mark.fingerprint for name, mark in own_marks.items()}
-            due_jobs = [
-                job
-                for job in site.jobs
-                if {fingerprints.get(name) for name in _needed(job)} != {job.fingerprint}
-            ]
+            due_jobs = _due(site.jobs, own_marks)
+            if len(due_jobs) >= _LEAST_FOR_SEVERAL:
+                making(len(due_jobs))
             marks = own_marks | _make(due_jobs, where, folder, store)
             index = Index(store, site, folder, marks)
             made_pages = [job.name for job in due_jobs]
@@ -94,6 +93,16 @@ def build_site(
             # Last: while pages are made, what links to them may still show the others.
             removed = folder.sweep({*names, *index.files}, own_marks)
     return Built(tuple(made_pages), len(site.jobs) + 1 - len(made_pages), removed)
+
+
+def _due(jobs: Sequence[Job], marks: Mapping[str, FileMark]) -> list[Job]:
+    """Return the jobs whose files aren't there, or were made of something else."""
+    fingerprints = {name: mark.fingerprint for name, mark in marks.items()}
+    return [
+        job
+        for job in jobs
+        if {fingerprints.get(name) for name in _needed(job)} != {job.fingerprint}
+    ]
 
 
 def _files(job: Job) -> Iterator[str]:

@@ -45,9 +45,11 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     planned = {(run, case.test, case.case.key) for run in run_ids for case in store.run(run).cases}
     candidates = series if planned <= headed else store.series(run_ids)
     measured = {(entry.run, entry.test) for entry in candidates if len(entry.values)}
-    # A test skipped as a whole has no metric of its own: it shows those its engine would have had.
+    # A test that was skipped, or failed, as a whole shows the metrics its engine would have had.
     return [entry for entry in candidates if (entry.run, entry.test) in measured] + [
-        entry for entry in series if entry.skipped and (entry.run, entry.test) not in measured
+        entry
+        for entry in candidates
+        if (entry.skipped or entry.failed) and (entry.run, entry.test) not in measured
     ]
 
 
