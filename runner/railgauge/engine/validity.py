@@ -159,8 +159,8 @@ def judge(log: SystemLog, part: HostActivity, limits: Suspect) -> list[Suspicion
 
 
 def _steal(log: SystemLog, limit: float | None) -> Iterator[Suspicion]:
-    total = sum(cpu_ticks(log).values())
-    stolen = cpu_ticks(log).get("steal", 0)
+    ticks = cpu_ticks(log)
+    total, stolen = sum(ticks.values()), ticks["steal"]
     if limit is not None and stolen > limit * total + _CHANCE * math.sqrt(limit * total + 1):
         yield _about(
             log, "steal", f"the hypervisor took {stolen / total:.1%} of the CPUs' time (steal)"
@@ -171,7 +171,7 @@ def _foreign_cpu(log: SystemLog, part: HostActivity, limit: float | None) -> Ite
     if limit is None or part.user_time is None or log.elapsed <= 0:
         return
     ticks = cpu_ticks(log)
-    busy = ticks.get("user", 0) + ticks.get("nice", 0)
+    busy = ticks["user"] + ticks["nice"]
     own = part.user_time * log.ticks_per_second
     allowed = limit * log.elapsed * log.ticks_per_second
     if busy - own > allowed + _CHANCE * math.sqrt(own + allowed + 1):

@@ -150,9 +150,11 @@ class _Progress(Observer, ABC):
 
     def _print_faults(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write warnings and each kind of suspicion once, and failures always."""
-        name = self._name(dispatch)
         warnings = [warning for warning in launch.warnings if warning not in self._warned]
         self._warned.update(warnings)
+        if not (warnings or outcome.suspicions or outcome.status == "failed"):
+            return
+        name = self._name(dispatch)
         for warning in warnings:
             self._print(f"warning: {name}: {warning}", "yellow")
         if outcome.status == "failed":

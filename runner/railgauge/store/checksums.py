@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, func, select, update
+from sqlalchemy import Connection, Table, func, select, text
 
 from railgauge.base.errors import StoreError
 from railgauge.store.copy_tables import (
@@ -64,15 +64,9 @@ NamedValue = tuple[str, str, float]
 Key = tuple[int, int]
 LogRow = Mapping[str, Any]
 BESIDE = "trace, series or logs"
-_SEAL = (
-    update(TABLES["replication"])
-    .where(
-        TABLES["replication"].c.run_case_id == bindparam("key_case"),
-        TABLES["replication"].c.number == bindparam("key_number"),
-    )
-    .values(
-        checksum=TABLES["replication"].c.checksum.op("&")(~_BESIDE).op("|")(bindparam("actual"))
-    )
+_SEAL = text(
+    "UPDATE replication SET checksum = (checksum & :upper) | :actual "
+    "WHERE run_case_id = :run_case AND number = :number"
 )
 
 
@@ -123,8 +117,8 @@ def checksum(
     The same in each database that it's copied to: no id counts, nor in which order values stand.
     """
     digest = blake2b(str(number).encode(), digest_size=8)
-    for text in (status, started_at, *error):
-        digest.update(b"\1" if text is None else b"\0" + text.encode())
+    for part in (status, started_at, *error):
+        digest.update(b"\1" if part is None else b"\0" + part.encode())
     for name, unit, value in sorted(values):
         digest.update(f"\2{name}\0{unit}\0".encode())
         # SQLite has no zero below zero.
@@ -159,7 +153,7 @@ def seal(
             if key[1] in of_number:
                 sums[key] += of_number[key[1]]
         rows = [
-            {"key_case": run_case, "key_number": number, "actual": actual}
+            {"run_case": run_case, "number": number, "upper": ~_BESIDE, "actual": actual}
             for (run_case, number), actual in _lower_halves(sums).items()
         ]
         if rows:

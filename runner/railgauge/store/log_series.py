@@ -47,7 +47,7 @@ def pack_series(series: TimeSeries, longest_name: int) -> PackedSeries:
     if values.size + times.size > _MOST_WORDS:
         raise StoreError(f"the time series was left out: {values.size} values are too many")
     # What wraps around here, wraps back when it's read.
-    steps = np.diff(values.T, axis=1, prepend=np.int64(0))
+    steps = _steps(values.T)
     zigzag = ((steps << 1) ^ (steps >> 63)).view(np.uint64)
     words = np.concatenate((times.view(np.uint64), zigzag.reshape(-1)))
     return PackedSeries(len(times), names, zlib.compress(_bytes(words)))
@@ -79,7 +79,7 @@ def unpack_counters(names: tuple[str, ...], data: bytes) -> list[tuple[str, int]
 
 def pack_numbers(numbers: Sequence[int]) -> bytes:
     """Return the numbers of a series' counters as bytes."""
-    steps = np.diff(np.array(numbers, np.int64), prepend=np.int64(0))
+    steps = _steps(np.array(numbers, np.int64))
     return zlib.compress(_bytes(steps.view(np.uint64)))
 
 
@@ -88,6 +88,14 @@ def unpack_numbers(data: bytes) -> list[int]:
     words = _words(data, None).view(np.int64)
     numbers: list[int] = np.cumsum(words).tolist()
     return numbers
+
+
+def _steps(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the differences along the last axis, the first of them to 0."""
+    # numpy.diff with `prepend` takes five times as long for the few values of a log.
+    steps = values.copy()
+    steps[..., 1:] -= values[..., :-1]
+    return steps
 
 
 def _bytes(words: NDArray[np.uint64]) -> bytes:

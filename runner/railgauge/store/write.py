@@ -238,12 +238,13 @@ def insert_with_ids(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, object]]
 ) -> list[int]:
     """Store the rows and return the ids that they got, in their order."""
-    # SQLite has it since 3.35, which enterprise distributions of 2022 lack.
-    returning = connection.dialect.insert_returning
-    if returning and len(rows) > _FEW_ROWS:
+    # SQLite has RETURNING since 3.35, which enterprise distributions of 2022 lack.
+    if connection.dialect.insert_returning and len(rows) > _FEW_ROWS:
         many = insert(table).returning(table.c.id, sort_by_parameter_order=True)
         return list(connection.execute(many, rows).scalars())
     ids = []
+    # SQLite's driver gives the last id, and a result with rows costs more than the row.
+    returning = connection.dialect.name == "postgresql"
     for row in rows:
         statement = _prepared(connection.dialect, table, (*row,), returning=returning)
         stored = connection.exec_driver_sql(statement.text, statement.parameters(row))

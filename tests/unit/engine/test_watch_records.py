@@ -134,6 +134,23 @@ def test_a_counter_that_is_gone_is_left_out_and_a_new_one_of_its_name_counts() -
     assert record(*lines).logs[7, 1].counts == {"interface/eth0/rx_packets": 8}
 
 
+def test_a_counter_that_a_line_has_twice_counts_twice() -> None:
+    watch_record = record(
+        *BASE, mark(1.0, "begin"), sample(1.5, 3, 10, 0, 1, 3, 5), mark(2.0, "end", 3, 2, 3, 4)
+    )
+    log = watch_record.logs[7, 1]
+    assert log.counts == {"cpu/all/user": 1, "interface/eth0/rx_packets": 21}
+    assert log.series is not None
+    assert log.series.values.tolist() == [[0, 0], [1, 15], [1, 21]]
+
+
+def test_a_gauge_that_has_no_name_is_ignored() -> None:
+    watch_record = record(
+        ready(), counters(gauges=(2, 99)), mark(1.0, "begin"), mark(2.0, "end", 2, 4096)
+    )
+    assert watch_record.logs[7, 1].gauges == {"memory/MemFree": 4096}
+
+
 def test_an_interrupts_devices_are_told_with_what_it_counted() -> None:
     labels = json.dumps(
         {"event": "labels", "labels": {"interrupt/24": "eth0-rx", "interrupt/25": "ahci"}}

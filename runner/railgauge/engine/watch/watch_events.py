@@ -141,9 +141,11 @@ def _failed(event: dict[str, Any]) -> WatchFailed:
 def _changes(value: Any) -> list[int]:
     if not isinstance(value, list) or len(value) % 2:
         raise ValueError("changes come in pairs")
-    if not all(type(number) is int and _SMALLEST <= number <= _LARGEST for number in value):
+    if not value:
+        return value
+    if set(map(type, value)) != {int} or min(value) < _SMALLEST or max(value) > _LARGEST:
         raise ValueError("changes are whole numbers of 64 bits")
-    if value and min(value[::2]) < 0:
+    if min(value[::2]) < 0:
         raise ValueError("an index is at least 0")
     return value
 

@@ -95,18 +95,20 @@ class WatchRecord:
         if line.first != len(self._names):
             raise EngineError("contract", f"rail-watch on {self.host} left out counters")
         self._names.extend(line.names)
-        self._gauges |= line.gauges
-        named = enumerate(line.names, line.first)
-        self._corrected.update(index for index, name in named if _CORRECTED.fullmatch(name))
+        for index, name in enumerate(line.names, line.first):
+            if index in line.gauges:
+                self._gauges.add(index)
+            elif _CORRECTED.fullmatch(name):
+                self._corrected.add(index)
         self._values.extend([0] * len(line.names))
 
     def _apply(self, line: WatchSample | WatchMark) -> None:
         changed, values, fell = line.changed, self._values, []
         try:
-            for at in range(0, len(changed), 2):
-                values[changed[at]] += changed[at + 1]
-                if changed[at + 1] < 0 and changed[at] not in self._corrected:
-                    fell.append(changed[at])
+            for index, difference in zip(changed[::2], changed[1::2], strict=True):
+                values[index] += difference
+                if difference < 0 and index not in self._corrected:
+                    fell.append(index)
         except IndexError:
             raise EngineError(
                 "contract", f"rail-watch on {self.host} counted what it never named"
@@ -144,18 +146,16 @@ class WatchRecord:
 
     def _log(self, interval: _Interval, ended: WatchMark, phase: Phase) -> SystemLog:
         assert self.ready is not None
-        began, before = interval.began, interval.values
-        length = len(before)
-        counts: dict[str, int] = {}
-        gauges: dict[str, int] = {}
-        for index, name in enumerate(self._names):
-            if index in self._dead:
-                continue
-            value = self._values[index]
-            if index in self._gauges:
-                gauges[name] = value
-            elif index < length and value > before[index] and index not in interval.reset:
-                counts[name] = value - before[index]
+        began, names, values = interval.began, self._names, self._values
+        # Those that came meanwhile have no value from before.
+        counters = enumerate(zip(names, values, interval.values, strict=False))
+        left_out = self._gauges | self._dead | interval.reset
+        counts = {
+            name: value - before
+            for index, (name, value, before) in counters
+            if value > before and index not in left_out
+        }
+        gauges = {names[index]: values[index] for index in sorted(self._gauges - self._dead)}
         return SystemLog(
             self.host,
             phase,
@@ -179,12 +179,13 @@ class WatchRecord:
         began, before, samples = interval.began, interval.values, interval.samples
         if len(samples) < 2:  # the last is the end itself
             return None
-        moved = np.unique(np.concatenate([changes[:, 0] for _, changes in samples])).tolist()
+        moved = np.zeros(len(self._names), dtype=np.bool_)
+        for _, changes in samples:
+            moved[changes[:, 0]] = True
         columns = [
             index
-            for index in moved
-            if index < len(before)
-            and index not in self._dead
+            for index in np.flatnonzero(moved[: len(before)]).tolist()
+            if index not in self._dead
             and (self._names[index] in counts or self._names[index] in gauges)
         ]
         place = np.full(len(self._names), -1)
@@ -197,7 +198,7 @@ class WatchRecord:
             times[row] = when - began.at
             at_columns = place[changes[:, 0]]
             selected = at_columns >= 0
-            values[row, at_columns[selected]] = changes[selected, 1]
+            np.add.at(values[row], at_columns[selected], changes[selected, 1])
         np.cumsum(values, axis=0, out=values)
         return TimeSeries(times, tuple(self._names[index] for index in columns), values)
 
@@ -208,7 +209,7 @@ def _signed(value: int) -> int:
 
 
 def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
-    interval.samples.append((at, _sum(changes)))
+    interval.samples.append((at, changes))
     if len(interval.samples) > _MOST_SAMPLES:
         samples = interval.samples
         pairs = zip(samples[::2], samples[1::2], strict=False)
@@ -216,9 +217,9 @@ def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
         interval.samples += samples[len(samples) & ~1 :]
 
 
-def _sum(*parts: _Changes) -> _Changes:
-    """Return what changed in all of them together, each counter once."""
-    rows = np.concatenate(parts)
+def _sum(first: _Changes, second: _Changes) -> _Changes:
+    """Return what changed in both together, each counter once."""
+    rows = np.concatenate((first, second))
     indices, places = np.unique(rows[:, 0], return_inverse=True)
     total = np.stack((indices, np.zeros_like(indices)), axis=1)
     np.add.at(total[:, 1], places, rows[:, 1])
