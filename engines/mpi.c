@@ -109,8 +109,8 @@ static const struct metric metrics[] = {
      "payload bits that reached rank 1, over its time from the arrival of an empty message before "
      "them to the last one's; matrix: likewise, on the second rank of the pair; put, get: of all "
      "operations done without a pause, over rank 0's time until the last flush; multi_pair: of all "
-     "pairs together, over the slowest sender's time from when it left the barrier at which all "
-     "ranks began until an empty message confirmed that its last one had arrived",
+     "pairs together, over rank 0's time from before any rank could begin until a barrier that "
+     "each reaches when all its messages are there",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from rank 1 to rank 0",

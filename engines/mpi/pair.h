@@ -12,7 +12,6 @@ enum pair_tag {
     STOP_TAG,   /* empty: no more round trips */
     FOUND_TAG,  /* what the other rank found */
     GRANT_TAG,  /* empty: receives are posted for more ready sends */
-    THERE_TAG,  /* empty: the last message is there */
 };
 
 /* When a stream ends: the clock is read once a batch of messages, which takes about a millisecond

@@ -75,7 +75,7 @@ def test_a_stream_is_timed_from_its_beginning_though_all_of_it_was_there_before(
 ) -> None:
     """The library takes it in while its receives are posted; no memory is faster than that."""
     require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
-    late = ranks.build_library(Path(__file__).with_name("late_receiver.c"), tmp_path)
+    late = ranks.build_library(Path(__file__).with_name("late_rank.c"), tmp_path)
     options = ("--btl=self,sm", "--size=16MiB", "--window=4", "--pair-time=1ms")
     outcome = ranks.run(engines, 2, "matrix", *options, preload=late)
     lines = _numbers(outcome, 1, 2)["throughput"]
