@@ -42,10 +42,12 @@ static double stream(struct job *job, const struct attempt *attempt, struct arri
     MPI_Barrier(MPI_COMM_WORLD);
     usage_begin_process(&job->usage);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (sends(job))
+    if (sends(job)) {
+        await_receiver(ring.peer);
         sent = (double)stream_send(&ring, attempt);
-    else
+    } else {
         stream_receive(&ring, arrivals);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     usage_end(&job->usage);
     return sent;
