@@ -250,7 +250,7 @@ double rate_of(const struct reception *sum, double sent)
     if (arrived != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, arrived);
     if (sum->elapsed < LEAST_SECONDS || sum->timed == 0)
-        fail(TOO_SHORT, "all %.0f bytes that count arrived in one read, which has no rate: send "
-             "more", (double)sum->bytes);
+        fail(TOO_SHORT, "all %.0f bytes that count were there when the first read ended, and have "
+             "no rate: send more", (double)sum->bytes);
     return (double)sum->timed * 8 / sum->elapsed;
 }

@@ -117,7 +117,7 @@ def test_a_series_by_hand_is_one_table_with_a_row_a_size(engines) -> None:
     server = engines.server("tcp")
     outcome = engines.run(
         "tcp", "client", "127.0.0.1", f"--port={server.port}", "--mode=exponential",
-        "--message=48", "--replications=1", "--duration=50ms", "--read=64",
+        "--message=48", "--replications=1", "--duration=500ms",  # longer than a machine stalls
     )  # fmt: skip
     assert outcome.status == 0, outcome.errors
     rows = [x.split() for x in outcome.output.splitlines() if not x.startswith("#")]
