@@ -78,6 +78,7 @@ void pair_meet(int partner)
 double pair_ask(int partner, double seconds)
 {
     histogram_clear(&trips);
+    await_receiver(partner);
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
     do {
         MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
@@ -97,6 +98,7 @@ double pair_ask(int partner, double seconds)
 void pair_answer(int partner)
 {
     MPI_Status status;
+    MPI_Send(NULL, 0, MPI_BYTE, partner, START_TAG, MPI_COMM_WORLD);
     for (;;) {
         MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, MPI_ANY_TAG,
                  MPI_COMM_WORLD,

@@ -11,7 +11,8 @@ void pair_close(void);
 /* Connects the two, untimed. */
 void pair_meet(int partner);
 
-/* Round trips for so many seconds: half of the median one, in seconds. */
+/* Round trips for so many seconds, once the partner is ready to answer: half of the median one, in
+ * seconds. */
 double pair_ask(int partner, double seconds);
 void pair_answer(int partner);
 

@@ -85,6 +85,23 @@ def test_no_stream_is_faster_than_its_sender_when_its_receiver_comes_late(
     assert max(number for line in lines for number in line if number is not None) <= bits / SENDING
 
 
+def test_round_trips_are_timed_once_the_rank_that_answers_is_ready(
+    engines: Engines,
+    require: Callable[[object, str], None],
+    tmp_path: Path,
+    paced: Callable[..., object],
+) -> None:
+    """The first would take as long as it comes late, and be the only one."""
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    late = ranks.build_library(Path(__file__).with_name("late_rank.c"), tmp_path)
+
+    def latency() -> float:
+        outcome = ranks.run(engines, 2, "matrix", *BRIEF, preload=late)
+        return _numbers(outcome, 1, 2)["latency"][0][1]
+
+    paced(latency, lambda seconds: seconds < 0.02)
+
+
 def test_by_hand_it_is_a_table_with_the_slowest_row_and_column(
     engines: Engines, require: Callable[[object, str], None]
 ) -> None:
