@@ -106,11 +106,12 @@ static const struct parameter parameters[] = {
 
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", STREAMS "|put|get|matrix",
-     "payload bits that reached rank 1, over its time from the arrival of an empty message before "
-     "them to the last one's; matrix: likewise, on the second rank of the pair; put, get: of all "
-     "operations done without a pause, over rank 0's time until the last flush; multi_pair: of all "
-     "pairs together, over the slowest sender's time from when it left the barrier at which all "
-     "ranks began until an empty message confirmed that its last one had arrived",
+     "payload bits that reached rank 1, over its time until the last of them was there, from the "
+     "arrival of an empty message before them, which rank 0 sends once rank 1 is ready: from rank "
+     "1's last look before that arrival, as it may have had no CPU since; matrix: likewise, on the "
+     "second rank of the pair; put, get: of all operations done without a pause, over rank 0's "
+     "time until the last flush; multi_pair: of all pairs together, over rank 0's time from before "
+     "any rank could begin until a barrier that each reaches when all its messages are there",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from rank 1 to rank 0",

@@ -112,7 +112,8 @@ static const struct parameter parameters[] = {
 static const struct metric metrics[] = {
     {"throughput", "bit/s", "higher", FLOWS,
      "payload bits that reached the server after its first read, so without untimed_bytes, over its "
-     "time from that to its last read, of all connections together",
+     "time from that to its last read, of all connections together; with omit, where it finds as "
+     "much again as it reads, from the read before, the last omitted one",
      "Mbit/s", 1e6, 3, .headline = 1, .judged = true},
     {"reverse_throughput", "bit/s", "higher", "bidirectional",
      "as throughput, from server to client",
@@ -132,7 +133,8 @@ static const struct metric metrics[] = {
     {"untimed_bytes", "B", "neither", FLOWS,
      "of received_bytes, what had come when the server's first read ended: the bytes of that and, "
      "without omit, those that lay there then, as where it got its CPU late; of other connections, "
-     "which it looked at later, no more than lay there of the first", NULL, 1, 0},
+     "which it looked at later, no more than lay there of the first; 0 where time begins with the "
+     "last omitted read", NULL, 1, 0},
     {"sent_messages", "", "neither", FLOWS,
      "whole messages (files) the client sent; when the time is up, one may be cut short",
      "messages", 1, 0, .kind = KIND_COUNT},

@@ -95,11 +95,7 @@ static void begin(struct end *end)
     MPI_Irecv(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD, &start);
     for (uint64_t i = 0; ring.window && i < end->ahead * (ring.ahead / ring.window); i++)
         ring_post(&ring);
-    uint64_t before = now_ns();
-    MPI_Send(NULL, 0, MPI_BYTE, end->other, START_TAG, MPI_COMM_WORLD);
-    end->arrivals.began = 0;
-    look_for_start(&start, before, &end->arrivals);
-    await_start(&start, &end->arrivals);
+    await_sender(end->other, &start, &end->arrivals);
 }
 
 /* What rank 0 may let go until it announces the end. */

@@ -150,8 +150,6 @@ size_t stream_ahead(const struct launch *launch, size_t window)
 uint64_t stream_send(struct ring *ring, const struct attempt *attempt)
 {
     ring_begin(ring);
-    if (ring->grant)
-        ring_make_room(ring);
     MPI_Send(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD);
     struct budget budget = budget_begin(attempt, ring->window);
     uint64_t batch;
@@ -173,29 +171,26 @@ uint64_t stream_send(struct ring *ring, const struct attempt *attempt)
     return ring->sent;
 }
 
-void look_for_start(MPI_Request *start, uint64_t before, struct arrivals *arrivals)
+void await_receiver(int peer)
 {
-    int begun = 0;
-    if (arrivals->began)
-        return;
-    MPI_Test(start, &begun, MPI_STATUS_IGNORE);
-    arrivals->began = begun ? before : 0;
+    MPI_Recv(NULL, 0, MPI_BYTE, peer, START_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-void await_start(MPI_Request *start, struct arrivals *arrivals)
+void await_sender(int peer, MPI_Request *start, struct arrivals *arrivals)
 {
-    while (arrivals->began == 0)
-        look_for_start(start, now_ns(), arrivals);
+    int begun = 0;
+    uint64_t look = now_ns();
+    MPI_Send(NULL, 0, MPI_BYTE, peer, START_TAG, MPI_COMM_WORLD);
+    while (!begun) {
+        arrivals->began = look;
+        look = now_ns();
+        MPI_Test(start, &begun, MPI_STATUS_IGNORE);
+    }
 }
 
 static void receive_one_by_one(struct ring *ring, struct arrivals *arrivals)
 {
     const struct buffers *buffers = ring->buffers;
-    MPI_Request start;
-    uint64_t before = now_ns();
-    MPI_Irecv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, &start);
-    look_for_start(&start, before, arrivals);
-    await_start(&start, arrivals);
     do {
         MPI_Recv(receive_buffer(buffers, arrivals->messages), (int)buffers->size, MPI_BYTE,
                  ring->peer, MPI_ANY_TAG, MPI_COMM_WORLD, &arrivals->last);
@@ -205,15 +200,6 @@ static void receive_one_by_one(struct ring *ring, struct arrivals *arrivals)
 
 static void receive_ahead(struct ring *ring, struct arrivals *arrivals)
 {
-    MPI_Request start;
-    uint64_t before = now_ns();
-    MPI_Irecv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, &start);
-    for (size_t i = 0; i < ring->ahead; i++) {
-        ring_post(ring);
-        look_for_start(&start, before, arrivals);
-        before = now_ns();
-    }
-    await_start(&start, arrivals);
     for (;;) {
         ring_wait(ring, arrivals->messages, &arrivals->last);
         arrived(arrivals, is_end(arrivals));
@@ -226,7 +212,12 @@ static void receive_ahead(struct ring *ring, struct arrivals *arrivals)
 
 void stream_receive(struct ring *ring, struct arrivals *arrivals)
 {
+    MPI_Request start;
     ring_begin(ring);
+    MPI_Irecv(NULL, 0, MPI_BYTE, ring->peer, START_TAG, MPI_COMM_WORLD, &start);
+    for (size_t i = 0; i < ring->ahead; i++)
+        ring_post(ring);
+    await_sender(ring->peer, &start, arrivals);
     if (ring->ahead)
         receive_ahead(ring, arrivals);
     else

@@ -114,8 +114,8 @@ void ring_cancel(struct ring *ring, uint64_t messages);
 /* Waits for all that is still under way. messages: those received that were waited for. */
 void ring_finish(struct ring *ring, uint64_t messages);
 
-/* A receiver's messages. The clock starts when an empty message before them arrives: of many large
- * ones in flight, all arrive in part before the first one is complete. began: 0 until then. */
+/* A receiver's messages. Its time begins with an empty message before them: of many large ones in
+ * flight, all arrive in part before the first one is complete. */
 struct arrivals {
     uint64_t messages, began, last_at;
     MPI_Status last;
@@ -134,14 +134,18 @@ static inline bool is_end(const struct arrivals *arrivals)
     return arrivals->last.MPI_TAG == END_TAG;
 }
 
-/* Has the other end begun, as `start` was received? Not before that moment, in ns, when MPI had yet to
- * be called since the last look: what it is called for may take messages in, too. */
-void look_for_start(MPI_Request *start, uint64_t before, struct arrivals *arrivals);
-void await_start(MPI_Request *start, struct arrivals *arrivals);
+/* A sender waits until the receiver is ready. */
+void await_receiver(int peer);
+
+/* A receiver that is ready has the sender begin, and waits until it does, as `start` is received.
+ * Its time begins with the last look before that: it may have had no CPU since, while messages
+ * came. None come before the first look. */
+void await_sender(int peer, MPI_Request *start, struct arrivals *arrivals);
 
 struct finding finding_of(const struct arrivals *arrivals);
 
-/* A whole stream one way, as its sender and as its receiver. Returns how many messages it sent. */
+/* A whole stream one way, as its sender, once the receiver is ready, and as its receiver. Returns
+ * how many messages it sent. */
 uint64_t stream_send(struct ring *ring, const struct attempt *attempt);
 void stream_receive(struct ring *ring, struct arrivals *arrivals);
 

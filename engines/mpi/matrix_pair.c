@@ -15,7 +15,7 @@
 #define LOOK_NS 500000      /* a shorter batch is doubled */
 #define MOST_BATCH (1 << 16) /* messages between two looks at the clock */
 
-enum tag { MEET, ASK, START, DATA, END, COUNT };
+enum matrix_tag { MEET = GRANT_TAG + 1, ASK, COUNT };
 
 static struct {
     int rank, size, latency_size, window;
@@ -78,6 +78,7 @@ void pair_meet(int partner)
 double pair_ask(int partner, double seconds)
 {
     histogram_clear(&trips);
+    await_receiver(partner);
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), took = 0;
     do {
         MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
@@ -90,18 +91,19 @@ double pair_ask(int partner, double seconds)
         took = now - then;
     } while (now < stop);
     histogram_add(&trips, took);
-    MPI_Send(NULL, 0, MPI_BYTE, partner, END, MPI_COMM_WORLD);
+    MPI_Send(NULL, 0, MPI_BYTE, partner, END_TAG, MPI_COMM_WORLD);
     return histogram_quantile(&trips, 0.5) / 2e9;
 }
 
 void pair_answer(int partner)
 {
     MPI_Status status;
+    MPI_Send(NULL, 0, MPI_BYTE, partner, START_TAG, MPI_COMM_WORLD);
     for (;;) {
         MPI_Recv(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, MPI_ANY_TAG,
                  MPI_COMM_WORLD,
                  &status);
-        if (status.MPI_TAG == END)
+        if (status.MPI_TAG == END_TAG)
             return;
         MPI_Send(endpoint.echo, endpoint.latency_size, MPI_BYTE, partner, ASK, MPI_COMM_WORLD);
     }
@@ -127,7 +129,7 @@ static void send_message(struct flight *flight, int partner)
         flight->under_way--;
         flight->limit += flight->limit < endpoint.window;
     }
-    MPI_Isend(endpoint.out, endpoint.size, MPI_BYTE, partner, DATA, MPI_COMM_WORLD,
+    MPI_Isend(endpoint.out, endpoint.size, MPI_BYTE, partner, DATA_TAG, MPI_COMM_WORLD,
               &endpoint.requests[flight->sent % (uint64_t)endpoint.window]);
     flight->sent++;
     flight->under_way++;
@@ -138,15 +140,16 @@ static void send_message(struct flight *flight, int partner)
 static void send_ends(int partner)
 {
     for (int i = 0; i < endpoint.window; i++)
-        MPI_Send(NULL, 0, MPI_BYTE, partner, END, MPI_COMM_WORLD);
+        MPI_Send(NULL, 0, MPI_BYTE, partner, END_TAG, MPI_COMM_WORLD);
 }
 
 void pair_send(int partner, double seconds)
 {
     struct flight flight = {
         .limit = endpoint.window < FIRST_FLIGHT ? endpoint.window : FIRST_FLIGHT};
+    await_receiver(partner);
     uint64_t now = now_ns(), stop = now + seconds_ns(seconds), batch = 1;
-    MPI_Send(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD);
+    MPI_Send(NULL, 0, MPI_BYTE, partner, START_TAG, MPI_COMM_WORLD);
     do {
         for (uint64_t i = 0; i < batch; i++)
             send_message(&flight, partner);
@@ -189,19 +192,15 @@ double pair_receive(int partner, char problem[MESSAGE_LIMIT])
     MPI_Request start;
     struct arrivals arrivals = {0};
     int slot = 0;
-    uint64_t before = now_ns();
-    MPI_Irecv(NULL, 0, MPI_BYTE, partner, START, MPI_COMM_WORLD, &start);
+    MPI_Irecv(NULL, 0, MPI_BYTE, partner, START_TAG, MPI_COMM_WORLD, &start);
     /* Messages come in the order of the receives: an empty one that starts the clock, the data, and
      * the ends. A first message with data would not do: those behind it arrive in part before it. */
-    for (int i = 0; i < endpoint.window; i++) {
+    for (int i = 0; i < endpoint.window; i++)
         receive_into(i, partner);
-        look_for_start(&start, before, &arrivals);
-        before = now_ns();
-    }
-    await_start(&start, &arrivals);
+    await_sender(partner, &start, &arrivals);
     for (;;) {
         MPI_Wait(&endpoint.requests[slot], &status);
-        if (status.MPI_TAG == END)
+        if (status.MPI_TAG == END_TAG)
             break;
         arrivals.messages++;
         receive_into(slot, partner);

@@ -11,15 +11,15 @@ void pair_close(void);
 /* Connects the two, untimed. */
 void pair_meet(int partner);
 
-/* Round trips for so many seconds: half of the median one, in seconds. */
+/* Round trips for so many seconds, once the partner is ready to answer: half of the median one, in
+ * seconds. */
 double pair_ask(int partner, double seconds);
 void pair_answer(int partner);
 
 /* A stream for so many seconds; what is under way then is still waited for. */
 void pair_send(int partner, double seconds);
-/* bit/s: all messages, over the time from the arrival of an empty one before them to the last
- * one's.
- * If the messages are not those that were sent, a sentence in problem. */
+/* bit/s: all messages, over the time from their beginning (flow.h) to the arrival of the last one.
+ * If they are not those that were sent, a sentence in problem. */
 double pair_receive(int partner, char problem[MESSAGE_LIMIT]);
 
 #endif

@@ -1,6 +1,6 @@
 /* Mode multi_pair: each rank of the first half streams to the one as far into the second half, all
- * at once. A sender's time ends when its receiver says that the last message is there, and the
- * slowest sender's counts for all. */
+ * at once. The time is rank 0's, from before any of them can begin until all messages are there:
+ * the senders' own would say nothing of pairs that did not send at the same time. */
 #include "flow.h"
 
 #include "../lib/parameters.h"
@@ -35,55 +35,56 @@ static void prepare(struct job *job, struct fields *settings)
         fields_add_number(settings, "pairs", half);
 }
 
-/* Each returns what a sender knows or learns in the end; nothing of a receiver. */
-static struct finding stream_to(struct job *job, const struct attempt *attempt, double *sent)
+/* Returns how many messages this rank sent. */
+static double stream(struct job *job, const struct attempt *attempt, struct arrivals *arrivals)
 {
-    uint64_t began = now_ns();
-    *sent = (double)stream_send(&ring, attempt);
-    MPI_Recv(NULL, 0, MPI_BYTE, ring.peer, THERE_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    double elapsed = ns_seconds(now_ns() - began);
+    double sent = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    usage_begin_process(&job->usage);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (sends(job)) {
+        await_receiver(ring.peer);
+        sent = (double)stream_send(&ring, attempt);
+    } else {
+        stream_receive(&ring, arrivals);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
     usage_end(&job->usage);
-    struct finding finding = finding_take(ring.peer);
-    finding.elapsed = elapsed;
-    return finding;
+    return sent;
 }
 
-static void stream_from(struct job *job, const struct attempt *attempt)
+/* Ends the job if what a receiver found is not what was sent to it. */
+static void check(const struct job *job, const struct attempt *attempt,
+                  const struct arrivals *arrivals, double sent)
 {
-    struct arrivals arrivals = {0};
-    stream_receive(&ring, &arrivals);
-    MPI_Send(NULL, 0, MPI_BYTE, ring.peer, THERE_TAG, MPI_COMM_WORLD);
-    usage_end(&job->usage);
-    struct finding own = finding_of(&arrivals);
-    own.wrong = buffers_wrong(&buffers, job, attempt, ring.peer, arrivals.messages);
-    finding_send(&own, ring.peer);
+    char problem[MESSAGE_LIMIT] = "";
+    enum failure failure = WRONG_DATA;
+    if (sends(job)) {
+        const struct finding finding = finding_take(ring.peer);
+        failure = finding_problem(&finding, &buffers, sent, ring.peer, problem);
+    } else {
+        struct finding own = finding_of(arrivals);
+        own.wrong = buffers_wrong(&buffers, job, attempt, ring.peer, arrivals->messages);
+        finding_send(&own, ring.peer);
+    }
+    must_agree(job, failure, *problem ? problem : NULL);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)
 {
-    char problem[MESSAGE_LIMIT] = "";
-    enum failure failure = WRONG_DATA;
-    double sent = 0, messages = 0, elapsed = 0;
-    struct finding finding = {0};
+    struct arrivals arrivals = {0};
+    double messages = 0;
     buffers_mark(&buffers, job, attempt);
-    MPI_Barrier(MPI_COMM_WORLD);
-    usage_begin_process(&job->usage);
-    if (sends(job)) {
-        finding = stream_to(job, attempt, &sent);
-        failure = finding_problem(&finding, &buffers, sent, ring.peer, problem);
-    } else {
-        stream_from(job, attempt);
-    }
-    must_agree(job, failure, *problem ? problem : NULL);
+    double sent = stream(job, attempt, &arrivals);
+    check(job, attempt, &arrivals, sent);
     MPI_Reduce(&sent, &messages, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Reduce(&finding.elapsed, &elapsed, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     if (job->rank != 0)
         return;
-    double bytes = messages * (double)buffers.size;
+    double bytes = messages * (double)buffers.size, seconds = job->usage.elapsed;
     result_set(result, "sent_messages", messages);
     result_set(result, "sent_bytes", bytes);
-    result_set(result, "throughput", bytes * 8 / elapsed);
-    result_set(result, "message_rate", messages / elapsed);
+    result_set(result, "throughput", bytes * 8 / seconds);
+    result_set(result, "message_rate", messages / seconds);
 }
 
 static void release(struct job *job)

@@ -6,13 +6,12 @@
 
 enum pair_tag {
     DATA_TAG = 1,
-    START_TAG,  /* empty: when it arrives, the receiver's clock starts */
+    START_TAG,  /* empty: the receiver is ready; the sender begins */
     END_TAG,    /* stream: the last message; bidirectional: as many follow as are in flight */
     FILLER_TAG, /* empty: meets a receive that was posted ahead */
     STOP_TAG,   /* empty: no more round trips */
     FOUND_TAG,  /* what the other rank found */
     GRANT_TAG,  /* empty: receives are posted for more ready sends */
-    THERE_TAG,  /* empty: the last message is there */
 };
 
 /* When a stream ends: the clock is read once a batch of messages, which takes about a millisecond
@@ -51,7 +50,7 @@ void buffers_mark(const struct buffers *buffers, const struct job *job,
 
 /* What a receiver has to say when its part is done. */
 struct finding {
-    double messages, elapsed; /* elapsed: seconds from the start to the last arrival */
+    double messages, elapsed; /* elapsed: seconds from the beginning to the last arrival */
     double last_size;         /* bytes of the last message */
     double wrong;             /* bytes that are not what was sent */
 };

@@ -41,6 +41,7 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
         return;
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    await_receiver(1);
     usage_begin_process(&job->usage);
     double sent = (double)stream_send(&ring, attempt);
     usage_end(&job->usage);

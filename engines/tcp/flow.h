@@ -57,14 +57,15 @@ struct receiver {
     uint64_t next;     /* the moment from which a read is looked at */
     uint64_t bytes;    /* all */
     uint64_t omitted;  /* of these, before the first read that counts */
-    uint64_t first, first_at, last_at; /* first: bytes of the read with which its time begins */
-    uint64_t lying; /* bytes that it had left behind */
+    uint64_t first_at, last_at; /* first_at: when that read ended; 0: not yet */
+    uint64_t began; /* its time */
+    uint64_t first, lying; /* bytes of that read, and left behind by it, if they came before */
     struct usage omitted_usage;
     struct intervals intervals;
 };
 
-/* What several receivers saw together: the bytes that came after the very first read, over the time
- * from that to the last read of all. */
+/* What several receivers saw together: the bytes that came after their time began, with the very
+ * first read that counts, over the time from that to the last read of all. */
 struct reception {
     uint64_t bytes, timed;
     double elapsed;

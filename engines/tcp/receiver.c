@@ -107,7 +107,7 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
         receivers[i].control = control;
         receivers[i].limit = trial_limit(trial, trial->count ? GRACE_SECONDS : DRAIN_SECONDS);
         receivers[i].bytes = receivers[i].first = receivers[i].lying = 0;
-        receivers[i].first_at = receivers[i].last_at = 0;
+        receivers[i].first_at = receivers[i].last_at = receivers[i].began = 0;
         intervals_prepare(&receivers[i].intervals, receivers[i].launch, trial, &quantity, 1);
     }
 }
@@ -119,9 +119,28 @@ static uint64_t lying_at(int fd)
     return ioctl(fd, FIONREAD, &bytes) == 0 ? (uint64_t)bytes : 0;
 }
 
-/* Looks at a read that has just ended, before it is counted; returns now. Its bytes came at an
- * unknown time before it, so the time that counts begins with it and its bytes don't; nor does what
- * lies there, as of a receiver that got its CPU late at first. */
+/* The time begins with the first read that counts, whose bytes came at an unknown time before it:
+ * they are not timed, nor is what lies there, of a receiver that got its CPU late at first. After
+ * an omitted part much may lie there of one that is never done with what comes, too. Then the time
+ * begins with the read before: a receiver that had no CPU since reads in it what came in it, and
+ * the other one as much as ever. Returns now. */
+static uint64_t begin_time(struct receiver *r, size_t size)
+{
+    uint64_t lying = lying_at(r->fd);
+    r->first_at = r->began = now_ns();
+    if (r->omit > 0)
+        usage_end(&r->omitted_usage);
+    r->omitted = r->bytes;
+    if (r->omitted > 0 && lying >= size) {
+        r->began = r->last_at;
+    } else {
+        r->first = size;
+        r->lying = r->omit > 0 ? 0 : lying;
+    }
+    return r->first_at;
+}
+
+/* Looks at a read that has just ended, before it is counted; returns now. */
 static uint64_t look_at_read(struct receiver *r, uint64_t now, size_t size)
 {
     uint64_t origin = 0;
@@ -138,16 +157,7 @@ static uint64_t look_at_read(struct receiver *r, uint64_t now, size_t size)
         r->next = counts_from < r->next ? counts_from : r->next;
         return now;
     }
-    if (r->omit > 0) {
-        usage_end(&r->omitted_usage);
-    } else {
-        r->lying = lying_at(r->fd);
-        now = now_ns();
-    }
-    r->omitted = r->bytes;
-    r->first_at = now;
-    r->first = size;
-    return now;
+    return begin_time(r, size);
 }
 
 void receive_flow(void *share)
@@ -224,7 +234,7 @@ struct reception sum_received(const struct receiver *receivers, size_t count, st
         sum.timed -= untimed_bytes(&receivers[i], first);
     if (receivers->omit > 0)
         sum.omitted.elapsed = ns_seconds(first->first_at - atomic_load(receivers->origin));
-    sum.elapsed = ns_seconds(last_at - first->first_at);
+    sum.elapsed = ns_seconds(last_at - first->began);
     return sum;
 }
 
@@ -240,7 +250,7 @@ double rate_of(const struct reception *sum, double sent)
     if (arrived != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, arrived);
     if (sum->elapsed < LEAST_SECONDS || sum->timed == 0)
-        fail(TOO_SHORT, "all %.0f bytes that count arrived in one read, which has no rate: send "
-             "more", (double)sum->bytes);
+        fail(TOO_SHORT, "all %.0f bytes that count were there when the first read ended, and have "
+             "no rate: send more", (double)sum->bytes);
     return (double)sum->timed * 8 / sum->elapsed;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* As in engines/mpi/pair.h: what has a receive of its own, at once or before. */
-enum { START_TAG = 2, FOUND_TAG = 6, GRANT_TAG = 7, THERE_TAG = 8, LAST_TAG = THERE_TAG };
+enum { START_TAG = 2, FOUND_TAG = 6, GRANT_TAG = 7, LAST_TAG = GRANT_TAG };
 
 static struct counts {
     _Atomic long posted[2], sent[2], ready; /* by the rank that receives */

@@ -26,6 +26,7 @@ STREAMS = [
     ("bidirectional", "--blocking=false", "--window=1"),
     ("bidirectional", "--blocking=false", "--window=64"),
 ]
+SENDING = 0.0019  # seconds of a sender for a message in late_rank.c, and what clocks differ by
 FEW_LARGE = ("--size=1MiB", "--count=6")
 
 
@@ -72,6 +73,17 @@ def test_fewer_messages_than_the_window_are_timed_from_their_beginning(mpi: Mpi,
     options = ("--window=4096", "--buffers=reuse", "--size=1MiB", "--count=3")
     outcome = mpi.run(mode, "--blocking=false", "--replications=3", *options)
     assert max(metrics["throughput"] for metrics in outcome.metrics) < 4e12
+
+
+@pytest.mark.parametrize("blocking", ["true", "false"])
+def test_a_stream_is_no_faster_than_its_sender_when_its_receiver_comes_late(
+    mpi: Mpi, blocking: str, tmp_path: Path
+) -> None:
+    """All of it would be there when the receiver looks for the first time."""
+    late = mpi.library(Path(__file__).with_name("late_rank.c"), tmp_path)
+    options = (f"--blocking={blocking}", "--size=8", "--count=9")
+    metrics = _only(mpi.run("stream", *options, preload=late))
+    assert metrics["sent_messages"] / metrics["message_rate"] >= 8 * SENDING
 
 
 def test_one_message_is_no_rate(mpi: Mpi) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.support import ranks
@@ -26,8 +27,23 @@ def test_rates_are_of_all_pairs_over_the_same_seconds(multi_pair: Callable[..., 
         assert metrics["sent_bytes"] == metrics["sent_messages"] * 1000
         seconds = metrics["sent_messages"] / metrics["message_rate"]
         assert metrics["throughput"] == pytest.approx(metrics["sent_bytes"] * 8 / seconds)
-        # The slowest sender's: none stops before its time is over.
+        # No sender stops before its time is over.
         assert seconds >= 0.1
+
+
+def test_pairs_that_do_not_stream_at_the_same_time_are_not_added_up_as_if_they_did(
+    engines: Engines,
+    require: Callable[[object, str], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second pair begins when the first one has long been done."""
+    require(ranks.launcher(), "Open MPI (mpicc and mpirun in PATH)")
+    late = ranks.build_library(Path(__file__).with_name("late_rank.c"), tmp_path)
+    monkeypatch.setenv("LATE_RANK", "1")
+    options = ("--size=8", "--count=5")
+    (metrics,) = ranks.run(engines, 4, "multi_pair", *options, preload=late).metrics
+    assert metrics["sent_messages"] / metrics["message_rate"] >= 0.05
 
 
 @pytest.mark.parametrize(
