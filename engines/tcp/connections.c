@@ -103,6 +103,17 @@ int listen_for_data(const struct session *session, struct fields *settings)
     return fd;
 }
 
+/* False if no whole greeting comes within the socket's time, which a stop and SIGCONT interrupt
+ * (signal(7)). */
+static bool receive_greeting(int fd, unsigned char greeting[GREETING])
+{
+    ssize_t length;
+    do
+        length = recv(fd, greeting, GREETING, MSG_WAITALL);
+    while (length < 0 && errno == EINTR);
+    return length == GREETING;
+}
+
 int connect_data(struct client *client, const struct trial *trial, size_t index)
 {
     unsigned char greeting[GREETING], answer[GREETING];
@@ -118,8 +129,7 @@ int connect_data(struct client *client, const struct trial *trial, size_t index)
     put_be64(greeting, trial->token);
     put_be64(greeting + 8, index);
     if (send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
-        recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer ||
-        memcmp(greeting, answer, sizeof greeting) != 0)
+        !receive_greeting(fd, answer) || memcmp(greeting, answer, sizeof greeting) != 0)
         fail(PEER_LOST, "the server did not take up the test connection");
     set_timeouts(fd, 1);
     end_greeting(fd, client->launch);
@@ -148,8 +158,8 @@ static size_t read_greeting(int fd, const struct address *from, const struct ses
 {
     set_timeouts(fd, 1);
     if (!same_host(from, &session->peer) ||
-        recv(fd, greeting, GREETING, MSG_WAITALL) != GREETING ||
-        get_be64(greeting) != trial->token || get_be64(greeting + 8) >= MAX_THREADS)
+        !receive_greeting(fd, greeting) || get_be64(greeting) != trial->token ||
+        get_be64(greeting + 8) >= MAX_THREADS)
         return MAX_THREADS;
     return (size_t)get_be64(greeting + 8);
 }

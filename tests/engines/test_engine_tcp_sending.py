@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,25 @@ def test_the_time_ends_within_a_call_that_the_kernel_holds(engines, send: str, p
         measure,
         lambda m: m["client_elapsed"] < 0.9 and m["sent_messages"] == 0 < m["sent_bytes"] < large,
     )
+
+
+def test_a_client_that_was_stopped_still_hears_that_its_connection_is_taken_up(engines) -> None:
+    """Then recv(2) ends with EINTR, as its socket has a timeout: signal(7)."""
+
+    def await_state(state: str) -> None:
+        while Path(f"/proc/{client.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != state:
+            time.sleep(0.001)
+
+    def stop_and_go_on() -> None:
+        await_state("S")
+        client.process.send_signal(signal.SIGSTOP)
+        await_state("T")
+        client.process.send_signal(signal.SIGCONT)
+
+    with Sink(before_answer=stop_and_go_on) as sink:
+        arguments = ("--json", f"--port={sink.port}", "--replications=1", "--count=9", PLAIN)
+        client = engines.start("tcp", "client", "127.0.0.1", *arguments)
+        assert client.finish().metrics
 
 
 def test_the_acknowledgement_of_the_end_alone_is_not_waited_for(

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Callable
 
 from tests.support.control_server import ControlServer
 from tests.support.wire import PATIENCE, Wire
@@ -19,7 +20,8 @@ class Sink(ControlServer):
     `segments`, how many TCP segments it came in, by the kernel of this end.
 
     back: what it sends by each connection meanwhile; claimed: how much of that it says it sent;
-    pause: seconds before the last of its bytes; idle: seconds before it takes any.
+    pause: seconds before the last of its bytes; idle: seconds before it takes any;
+    before_answer: called when a connection's greeting has come.
     """
 
     def __init__(
@@ -29,7 +31,9 @@ class Sink(ControlServer):
         claimed: int | None = None,
         pause: float = 0,
         idle: float = 0,
+        before_answer: Callable[[], None] = lambda: None,
     ) -> None:
+        self.before_answer = before_answer
         self.connections, self.back, self.pause, self.idle = connections, back, pause, idle
         self.claimed = len(back) * connections if claimed is None else claimed
         self.brought: list[bytes] = []
@@ -72,6 +76,7 @@ class Sink(ControlServer):
         connection, _ = self.data.accept()
         connection.settimeout(PATIENCE)
         greeting = connection.recv(16, socket.MSG_WAITALL)
+        self.before_answer()
         connection.sendall(greeting)
         return connection, int.from_bytes(greeting[8:], "big")
 
