@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.clusterlab import come_to_an_end
 from tests.support.sshlab import Lab, LabHost, ip
 
 from railgauge.lab.doctor.diagnosis import Diagnosis
@@ -94,12 +95,8 @@ def test_hosts_that_are_ready_have_no_problem_and_all_gets_through(diagnose: Dia
 
 
 def test_nothing_is_left_running_there(diagnose: Diagnose, lab: Lab) -> None:
-    before = [ip("netns", "pids", host.namespace).split() for host in (lab.a, lab.b)]
     diagnose()
-    for host, running in zip((lab.a, lab.b), before, strict=True):
-        for pid in set(ip("netns", "pids", host.namespace).split()) - set(running):
-            with contextlib.suppress(OSError):
-                assert "rail-" not in Path(f"/proc/{pid}/cmdline").read_text()
+    assert all(come_to_an_end(host, "rail-") for host in (lab.a, lab.b))
 
 
 def test_unknown_host_key_is_told_and_the_other_host_is_examined(

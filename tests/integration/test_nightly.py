@@ -37,7 +37,10 @@ hosts: {here: {address: 127.0.0.1, transport: local}}
 links: {loopback: {from: here, to: here}}
 smallest_change: 90%
 tests:
-  - {name: t, engine: tcp, set: {mode: stream, duration: 0.1s, congestion: reno}, replications: 6}
+  - name: t
+    engine: tcp
+    set: {mode: stream, duration: 0.5s, rate: 50Mbit/s, congestion: reno}
+    replications: 6
 """
 NOTIFY = """\
 #!/bin/sh
@@ -374,7 +377,7 @@ def test_the_shipped_plan_measures_links_and_nodes_when_it_is_shortened(tmp_path
     for long, short in (
         ("span: 10min, ", ""),
         ("min: 10, max: 30", "min: 6, max: 7"),
-        ("duration: 2s", "duration: 100ms"),
+        ("duration: 2s", "duration: 500ms"),
         ("duration: 1s", "duration: 100ms"),
         ("block: 512MiB", "block: 1MiB"),
     ):

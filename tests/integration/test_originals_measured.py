@@ -26,7 +26,7 @@ def where(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = yaml.safe_load((folder("plans") / "hpcbench-udp.yaml").read_text(encoding="utf-8"))
     plan["hosts_file"] = str(folder("plans") / plan["hosts_file"])
     for test in plan["tests"]:
-        test["set"]["duration"] = "100ms"
+        test["set"]["duration"] = "200ms"
         test["replications"] = 2
     (where / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     _railgauge(where, "run", "plan.yaml")

@@ -26,7 +26,7 @@ tests:
   - name: stream
     engine: udp
     links: [here]
-    set: {mode: stream, duration: 0.1s}
+    set: {mode: stream, count: 100}
     replications: 1
 """
 

@@ -36,14 +36,14 @@ def railgauge(*arguments: object) -> list[str]:
     return [*command_line.COMMAND, *map(str, arguments)]
 
 
-def write_plan(path: Path, lab: Lab, *, duration: str = "50ms", six: bool = False) -> None:
+def write_plan(path: Path, lab: Lab, *, length: str = "count: 100", six: bool = False) -> None:
     """Write a plan of four cases from host A to host B."""
     hosts = {
         host.name: f"{{address: '{host.address6 if six else host.address}', ssh: host-{host.name}}}"
         for host in (lab.a, lab.b)
     }
     tests = [
-        f"  - {{name: {name}, engine: {engine}, set: {{{settings}, duration: {duration}}}, "
+        f"  - {{name: {name}, engine: {engine}, set: {{{settings}, {length}}}, "
         f"replications: {REPLICATIONS}}}"
         for name, (engine, settings, _) in CASES.items()
     ]
@@ -132,7 +132,7 @@ def test_a_plan_runs_over_ssh_and_its_traffic_crosses_the_link(
 @pytest.fixture
 def controller(two_hosts: Lab, plan: Path, database: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A run of long replications that is in the middle of one."""
-    write_plan(plan, two_hosts, duration="500ms")
+    write_plan(plan, two_hosts, length="duration: 500ms")
     process = command_line.Popen(
         railgauge("run", plan, "--db", database),
         stdout=subprocess.PIPE,

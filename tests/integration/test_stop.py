@@ -87,6 +87,32 @@ def test_a_run_that_is_stopped_after_its_last_replication_is_complete(tmp_path: 
     assert controller.returncode == 0, output
 
 
+def test_a_second_signal_while_it_tidies_up_leaves_the_word_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN.format(command="sleep 0.5"))
+    with command_line.Popen(
+        [*command_line.COMMAND, "run", "plan.yaml"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as controller:
+        while not _stored(tmp_path, "replication"):
+            assert controller.poll() is None
+            time.sleep(0.01)
+        # It is given a second to end before it is killed.
+        (watcher,) = descendants_of(controller.pid, "rail-watch")
+        os.kill(watcher, signal.SIGSTOP)
+        controller.send_signal(signal.SIGTERM)
+        while not _stored(tmp_path, "run WHERE state = 'interrupted'"):
+            assert controller.poll() is None
+            time.sleep(0.01)
+        controller.send_signal(signal.SIGINT)
+        _, err = controller.communicate(timeout=60)
+    # A signal that comes late may find a Python that ends.
+    assert controller.returncode in (130, -signal.SIGINT)
+    assert "stopped: " in err
+    assert "railgauge resume 1" in err
+
+
 def _stored(folder: Path, rows: str) -> int:
     try:
         ((count,),) = select(folder, f"SELECT count(*) FROM {rows}")
@@ -130,7 +156,7 @@ def test_what_stands_still_is_ended_at_its_limit(
         text=True,
     )
     try:
-        while len(ends := engines_of(controller.pid)) < 2:
+        while len(ends := descendants_of(controller.pid, "rail-tcp")) < 2:
             assert controller.poll() is None, controller.communicate()[0]
             time.sleep(0.02)
         for end in ends:
@@ -147,13 +173,13 @@ def test_what_stands_still_is_ended_at_its_limit(
     assert all(process_ends(end) for end in ends)
 
 
-def engines_of(controller: int) -> list[int]:
-    """Return the rail-tcp that the controller has started, by its shells."""
+def descendants_of(controller: int, name: str) -> list[int]:
+    """Return the programs of that name that the controller has started, by its shells."""
     pids = []
     for children in Path(f"/proc/{controller}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, children.read_text().split()):
-                if Path(f"/proc/{child}/comm").read_text() == "rail-tcp\n":
+                if Path(f"/proc/{child}/comm").read_text() == f"{name}\n":
                     pids.append(child)
-                pids += engines_of(child)
+                pids += descendants_of(child, name)
     return pids

@@ -92,6 +92,21 @@ def test_a_link_loses_exactly_what_its_pattern_says(box: Box, engines: str) -> N
     b.close()
 
 
+def test_a_relay_that_does_not_answer_has_no_counts(box: Box) -> None:
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 1000}}]\n")
+    box.up()
+    (relay,) = (int(Path(trace).name) for trace in boxes.traces(box.name) if "/proc/" in trace)
+    assert "→ 0 passed 0 lost" in box.command("list").stdout
+    os.kill(relay, signal.SIGSTOP)
+    try:
+        output = box.command("list").stdout
+    finally:
+        os.kill(relay, signal.SIGCONT)
+    assert "by rail-wire, the relay doesn't answer" in output
+    assert "passed" not in output
+    assert "→ 0 passed 0 lost" in box.command("list").stdout
+
+
 def test_up_again_says_to_take_it_down_first(box: Box) -> None:
     box.write("hosts: [a]\n")
     box.up()

@@ -140,7 +140,7 @@ def test_a_missing_program_is_the_environments_fault(node: AllocationTransport) 
 def test_kill_leaves_nothing_on_the_node(
     node: AllocationTransport, slurm: SlurmLab, process_ends: Callable[[int], bool]
 ) -> None:
-    process = node.start(["sh", "-c", "setsid sleep 600 & sleep 600 & echo $$; wait"])
+    process = node.start(["sh", "-c", "setsid sleep 600 & sleep 600 & echo $$; exec sleep 600"])
     assert process.read_line(30) is not None
     running = step_processes(slurm)
     assert len(running) >= 3

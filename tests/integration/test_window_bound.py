@@ -66,8 +66,9 @@ def _measure(box: Box, engine: str, address: str, sockbuf: str) -> tuple[dict[st
         events = pool.submit(_events, client)
         while not events.done():
             windows += _offered(box.namespace("gw"))
-    (metrics,) = (e["metrics"] for e in events.result() if e["event"] == "replication")
-    return metrics, max(windows)
+    results = [event["metrics"] for event in events.result() if event["event"] == "replication"]
+    assert len(results) == 1, events.result()
+    return results[0], max(windows)
 
 
 def test_a_window_over_the_long_way_lets_through_what_it_holds_in_a_round_trip(

@@ -28,7 +28,7 @@ tests:
   - name: stream
     engine: udp
     replications: 2
-    set: {duration: 50ms}
+    set: {count: 100}
     grid: {datagram: [64, 1KiB, 1460, 4KiB, 8KiB, 16KiB, 32KiB], sockbuf: [100KiB, 1MiB]}
   - name: long
     engine: udp

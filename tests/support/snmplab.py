@@ -37,7 +37,7 @@ view narrow included .1.3.6.1.2.1.1
 view narrow included .1.3.6.1.2.1.2
 rocommunity {NARROW} default -V narrow
 """
-# Both print what they did once their standard input closes.
+# Prints how many came, once those are all or its standard input closes.
 _RECEIVE = """\
 import os, select, socket, sys
 made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -45,7 +45,7 @@ made.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)  # SO_RCVBUFFORCE
 made.bind(("", int(sys.argv[1])))
 print("ready", flush=True)
 count = 0
-while True:
+while count < int(sys.argv[2]):
     ready, _, _ = select.select([made, 0], [], [])
     if made in ready:
         count += made.recv(4096)[:1] == b"t"
@@ -122,7 +122,7 @@ class Lab:
         """Send `count` datagrams of 1000 bytes to the server; return how many it received."""
         python = ["python3", "-c"]
         receiver = subprocess.Popen(
-            ["ip", "netns", "exec", self.server, *python, _RECEIVE, str(_PORT)],
+            ["ip", "netns", "exec", self.server, *python, _RECEIVE, str(_PORT), str(count)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -132,7 +132,8 @@ class Lab:
             assert receiver.stdout.readline() == "ready\n"
             send = ["ip", "netns", "exec", self.client, *python, _SEND, SERVER, str(_PORT)]
             subprocess.run([*send, str(count), "t"], check=True)
-            time.sleep(0.3)  # what is queued at the switch
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                receiver.wait(10)  # for what is queued at the switch
             out, _ = receiver.communicate(timeout=60)
         finally:
             receiver.kill()

@@ -139,7 +139,7 @@ class Rig(Instrument):
     def relayed(self) -> dict[str, int]:
         """Return what the relay of the link counted from sender to receiver so far.
 
-        EnvironmentFailedError if it has never said so.
+        EnvironmentFailedError if it doesn't say so.
         """
         counted: dict[str, int] | None = counts(self._state)[0].get("left_to_right")
         if counted is None:

@@ -147,7 +147,9 @@ def _run() -> int:
         # by the signal instead of our exit code; evaluating another one makes it forget.
         exec("")  # noqa: S102
         # click aborts where it meets a KeyboardInterrupt.
-        return _print_error("stopped", InterruptedRunError.exit_code, error.__cause__ or error)
+        cause = error.__cause__ or error
+        ended = _interrupted_run(cause)
+        return _print_error(str(ended or "stopped"), InterruptedRunError.exit_code, ended or cause)
     except FileProblems as error:
         click.echo(_printable(str(error)), err=True)
         return error.exit_code
@@ -164,6 +166,13 @@ def _run() -> int:
             RailgaugeError.exit_code,
         )
     return result if isinstance(result, int) else 0
+
+
+def _interrupted_run(error: BaseException | None) -> InterruptedRunError | None:
+    """Return how the run had ended that was tidied up when the user stopped that, if one was."""
+    while error is not None and not isinstance(error, InterruptedRunError):
+        error = error.__context__
+    return error
 
 
 def _failure_of_files(error: Exception) -> RailgaugeError | None:

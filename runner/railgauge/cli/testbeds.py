@@ -117,6 +117,8 @@ def _about(cable: dict[str, Any]) -> Iterator[str]:
         return
     if not relay["running"]:
         yield "broken: the relay has ended"
+    elif "left_to_right" not in relay:
+        yield "the relay doesn't answer"
     for arrow, direction in (("→", "left_to_right"), ("←", "right_to_left")):
         if counts := relay.get(direction):
             yield f"{arrow} {counts['passed']} passed {counts['lost']} lost"

@@ -24,7 +24,7 @@ from railgauge.lab.testbed.system_commands import processes_of
 from railgauge.lab.testbed.testbed_model import PacketPattern
 
 _READY = 10.0  # seconds until a relay has made its devices
-_ANSWER = 2.0  # seconds until a relay has written its counts
+_ANSWER = 10.0  # seconds until a relay has written its counts
 _BURSTS = 16  # of tbf that a relay has room for: it may be a few milliseconds late
 _LONGEST = "720h"
 # On a busy machine a relay without real-time priority is milliseconds late.
@@ -54,8 +54,8 @@ def start(state: State) -> None:
 def counts(state: State) -> dict[int, dict[str, Any]]:
     """Return what each relay has counted by now, by its cable's number.
 
-    That is `left_to_right` and `right_to_left`, as rail-wire says them; `running` says whether
-    the relay still does.
+    That is `left_to_right` and `right_to_left`, as rail-wire says them, nothing of one that doesn't
+    answer; `running` says whether the relay still does.
     """
     record = state.record
     assert record is not None
@@ -71,7 +71,8 @@ def counts(state: State) -> dict[int, dict[str, Any]]:
         while index in running and len(counted) == before[index] and time.monotonic() < deadline:
             time.sleep(0.005)
             counted = _counted(state, index)
-        answer[index] = {"running": index in running, **(counted[-1] if counted else {})}
+        newest = counted[before.get(index, 0) :][-1:]
+        answer[index] = {"running": index in running, **(newest[0] if newest else {})}
     return answer
 
 
