@@ -492,6 +492,15 @@ def test_a_linear_axis_of_sizes_has_tics_at_them_and_does_not_begin_far_below_0(
     # 64 is too near to 1460.
     assert {"1460", "16KiB", "64KiB"} <= set(_texts(out))
     assert not {"0", "64"} & set(_texts(out))
+    sizes = (1024, 65536, 1 << 20)
+    text = report_text(
+        draw(draw.values({("a→b", s): [1e9] for s in sizes}), figure=_EVERY["lines"], name="near")
+    )
+    assert [line.split()[0] for line in text.splitlines() if "█" in line] == [
+        "1KiB",
+        "64KiB",
+        "1MiB",
+    ]
 
 
 def test_a_logarithmic_axis_of_whole_numbers_has_no_tics_between_them() -> None:
