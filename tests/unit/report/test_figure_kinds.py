@@ -503,6 +503,14 @@ def test_a_linear_axis_of_sizes_has_tics_at_them_and_does_not_begin_far_below_0(
     ]
 
 
+def test_marks_of_thin_lines_are_larger_than_filled_ones(draw: FigureReports) -> None:
+    out = draw(draw.values({(f"a→{b}", 64): [1e9] for b in "bcd"}), figure=_EVERY["lines"])
+    script = (out / "fig.plot").read_text()
+    sizes = dict(re.findall(r"pointtype (\d) pointsize ([0-9.]+) .* title 'a", script))
+    assert set(sizes) == {"7", "6", "1"}
+    assert float(sizes["6"]) == float(sizes["1"]) > 1.5 * float(sizes["7"])
+
+
 def test_a_logarithmic_axis_of_whole_numbers_has_no_tics_between_them() -> None:
     threads, rates = (np.array(values) for values in ([2.0, 3.0, 4.0], [2.0, 3.1, 4.0]))
     scale = Scale("", "", log=True)
