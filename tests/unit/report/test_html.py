@@ -161,7 +161,7 @@ def test_each_of_several_marks_leads_to_its_footnote() -> None:
     html = render_html(_page(), [ReportPart(table=reference_table())])
     assert '<sup><a href="#t-a">a</a>,<a href="#t-b">b</a></sup>' in html
     assert '<p class="note" id="t-b"><sup>b</sup> some values are better' in html
-    assert 'title="theoretical 68300000000 B/s (found: 2 × 64 &amp; more)"' in html
+    assert 'title="theoretical 68.3 GB/s (found: 2 × 64 &amp; more)"' in html
 
 
 def test_the_browser_is_told_to_run_the_pages_own_style_and_script_only() -> None:
