@@ -269,7 +269,7 @@ class History {
     const parts = [
       `Run ${number}, ${began.slice(0, 16).replace("T", " ")}: ${quantity(row.median, this.unit)}`,
       interval(row, this.unit) && `${row.percent} % interval ${interval(row, this.unit)}`,
-      row.mean ? `published mean of ${row.n} replications` : `replications ${counts(row)}`,
+      row.mean ? `published mean of ${plural(row.n, "replication")}` : `replications ${counts(row)}`,
       row.change,
       change && `level: ${change[6]}`,
       commit && `commit ${commit.slice(0, 10)}${dirty ? " +" : ""}`,
