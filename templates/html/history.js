@@ -194,10 +194,11 @@ class History {
       const kind = row.change === "slower" ? "slower" : "";
       svg.append(shape("circle", { class: `dot ${kind}`, cx: this.x(place), cy: this.y(row.median), r: kind ? 3.5 : 2.5 }));
     });
-    for (const [place, anchor] of [[0, "start"], [this.shown.length - 1, "end"]]) {
+    const dates = [[0, "start"], [this.shown.length - 1, "end"]].slice(0, this.shown.length);
+    for (const [place, anchor] of dates) {
       const label = shape("text", { x: this.x(place), y: 233, "text-anchor": anchor });
       label.textContent = this.shown[place].run[2].slice(0, 10);
-      if (!place || this.shown.length > 1) svg.append(label);
+      svg.append(label);
     }
     this.mark = shape("circle", { class: "mark", r: 6 });
     this.drag = shape("rect", { class: "drag", y: 4, height: 208, width: 0 });
@@ -268,7 +269,7 @@ class History {
     const parts = [
       `Run ${number}, ${began.slice(0, 16).replace("T", " ")}: ${quantity(row.median, this.unit)}`,
       interval(row, this.unit) && `${row.percent} % interval ${interval(row, this.unit)}`,
-      row.mean ? `published mean of ${row.n} replications` : `replications ${counts(row)}`,
+      row.mean ? `published mean of ${plural(row.n, "replication")}` : `replications ${counts(row)}`,
       row.change,
       change && `level: ${change[6]}`,
       commit && `commit ${commit.slice(0, 10)}${dirty ? " +" : ""}`,

@@ -14,6 +14,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 from tests.support.browsing import HOSTILE, Tab
+from tests.support.figure_data import store_values
+from tests.support.figure_reports import write_figure
 from tests.support.site_samples import build, ended_early, published
 from tests.support.store_samples import RUN
 from tests.support.verdict_samples import add_run, lane, noisy
@@ -21,6 +23,7 @@ from tests.support.verdict_samples import add_run, lane, noisy
 from railgauge.base.number import in_best_unit
 from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
+from railgauge.store import Store
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
 DATAGRAM, LINK, SMALL, LARGE = range(4)
@@ -89,6 +92,32 @@ def test_where_not_all_nights_have_room_the_newest_stand_beside_their_cases(
         return [of("tbody th").left >= left - 1, of("thead th:last-child").right <= right + 1];
     }"""
     assert nights.evaluate(in_view) == [True, True]
+
+
+def test_text_of_a_figure_can_be_read_on_a_phone(
+    reader: Callable[..., Tab], tmp_path: Path
+) -> None:
+    with Store.open(str(tmp_path / "night.db")) as store:
+        run = store_values(store, {("a→b", 64): [1e9], ("a→b", 1460): [2e9]})
+        figure = "kind: lines, x: {axis: datagram}, y: {metric: throughput}"
+        write_figure(store, [run], tmp_path / "out", figure)
+    page = reader(viewport={"width": 390, "height": 800}).open(tmp_path / "out" / "index.html")
+    text = page.locator("figure svg text").first
+    size = "text => text.getScreenCTM().a * parseFloat(getComputedStyle(text).fontSize)"
+    assert text.evaluate(size) >= 9
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_case_of_one_night_has_one_date_and_its_run_little_room(
+    reader: Callable[..., Tab], tmp_path: Path
+) -> None:
+    add_run(tmp_path / "night.db", {1: noisy()})
+    build(tmp_path / "night.db", tmp_path / "site")
+    case = tmp_path / "site" / case_file(lane(1).key)
+    page = reader(viewport={"width": 390, "height": 800}).open(case)
+    texts = page.locator("svg.history[role=img] text").all_text_contents()
+    assert len([text for text in texts if text.count("-") == 2]) == 1
+    assert page.locator(".history tbody th").first.evaluate("cell => cell.offsetWidth") < 90
 
 
 def test_few_nights_stand_where_the_page_begins(tab: Tab, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ _WIDE = Context(prec=400)
 _FROM_TIE, _EXACT_BELOW, _MOST_DIGITS = 1e-5, 1e9, 20
 # Above this a double's last digits are none of what was measured.
 _EXACT_WHOLE = 1e15
+# Below this there are more zeros than one counts at a glance.
+_TINY = 1e-9
 
 # The units that a table picks from by itself, smallest first.
 _LADDERS: dict[str, tuple[str, ...]] = {
@@ -72,9 +74,11 @@ def plain_number(value: float, digits: int = 4) -> str:
 
     Without an exponent, unless it is tiny or huge.
     """
-    if 10.0 ** (digits - 1) <= abs(value) < _EXACT_WHOLE:
+    size = abs(value)
+    if 10.0 ** (digits - 1) <= size < _EXACT_WHOLE:
         return f"{value:.0f}"
-    return f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}"
+    return f"{Decimal(text):f}" if _TINY <= size < 1 else text
 
 
 def at_most(value: float, per_unit: float, digits: int) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.certificate import CertificateCheck
+from railgauge.base.number import plural
 from railgauge.calibrate.network import LATE_LOOK
 from railgauge.calibrate.packets import PacketRecord, recording
 from railgauge.calibrate.rig import INTERFACE, LINK, RECEIVER, SENDER, Rig, RigResult, link
@@ -135,7 +136,8 @@ def _measure(
 
 
 def _differ(values: int, truths: int) -> str:
-    return f"{values} replications were measured and {truths} recorded"
+    measured = plural(values, "replication was", "replications were")
+    return f"{measured} measured and {truths} recorded"
 
 
 def bursts(rows: NDArray[np.int64], messages: int) -> list[Burst]:

@@ -10,6 +10,7 @@ from functools import partial
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EnvironmentFailedError
+from railgauge.base.number import plural
 from railgauge.calibrate.idle_states import longest_wake_up
 from railgauge.calibrate.packets import PacketRecord, Stream, recording, timed_round_trips
 from railgauge.calibrate.rig import (
@@ -263,7 +264,8 @@ def _retransmits(pair: Rig, check: CertificateCheck) -> CertificateCheck:
         measured = pair.measure(_test("tcp", settings, _COUNTED_REPLICATIONS))
         after = _kernel_count(pair, SENDER, "Tcp", "RetransSegs")
     if ends := record.repeated_ends():
-        return without_value(check, f"the end of a stream was lost, and sent again {ends} times")
+        again = f"sent again {plural(ends, 'time')}"
+        return without_value(check, f"the end of a stream was lost, and {again}")
     truth = after - before - record.control_retransmits()
     return exactly_counted(check, measured, "retransmits", truth, {})
 

@@ -12,6 +12,7 @@ from functools import partial
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.base.errors import EngineError, EnvironmentFailedError
+from railgauge.base.number import plural
 from railgauge.calibrate.host_pair import HostPair, PairHost
 from railgauge.calibrate.idle_states import HALTED
 from railgauge.calibrate.interface_counters import (
@@ -256,7 +257,8 @@ def _datagrams_sent(measurement: PairMeasurement, check: CertificateCheck) -> Ce
 def _datagrams_received(measurement: PairMeasurement, check: CertificateCheck) -> CertificateCheck:
     run = measurement.streams("udp")
     if dropped := _dropped(run):
-        return without_value(check, f"the receiver's sockets had no room for {dropped} datagrams")
+        lost = plural(dropped, "datagram")
+        return without_value(check, f"the receiver's sockets had no room for {lost}")
     values = run.measured.values("received_packets") + run.measured.values("duplicate_packets")
     bounds = datagram_bounds(_streams(run.received.received, run), measurement.frame())
     return compared_datagrams(check, sum(values), bounds)
@@ -273,8 +275,8 @@ def compared_datagrams(
     if value != bounds.likely and bounds.least <= value <= bounds.most:
         return without_value(
             check,
-            f"{value:.0f} datagrams, and by the counters {bounds.least} to {bounds.most}: other "
-            "packets came between them",
+            f"{plural(round(value), 'datagram')}, and by the counters {bounds.least} to "
+            f"{bounds.most}: other packets came between them",
         )
     return counted(check, [value], bounds.likely)
 

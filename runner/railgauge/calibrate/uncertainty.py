@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from railgauge.base.certificate import CertificateCheck
+from railgauge.base.number import plural
 from railgauge.stats import special
 
 # What a coverage factor of 2 covers of normal errors.
@@ -41,7 +42,7 @@ def compared(
     uncertain to conclude anything, the reason says what most of it comes from.
     """
     if len(values) < _FEWEST or len(values) != len(truths):
-        scarce = f"{len(values)} measurements and {len(truths)} truths"
+        scarce = f"{plural(len(values), 'measurement')} and {plural(len(truths), 'truth')}"
         return without_value(check, reason or scarce)
     differences = np.asarray(values) - np.asarray(truths)
     if check.relative:

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select, text
 
 from railgauge.base.errors import StoreError
+from railgauge.base.number import plural
 from railgauge.store.copy_tables import (
     KEYS,
     TABLES,
@@ -182,10 +183,11 @@ def refuse_changed(connection: Connection, database: str, most: int | None = Non
             return
     changed = list(_changed(connection, None if most is not None else []))
     if changed:
+        wrong = plural(len(changed), "replication that is", "replications that are")
         raise StoreError(
-            f"the database {database} has {len(changed):,} replications that are not what was "
-            f"stored, such as {changed[0]}: `railgauge db check` lists them; restore a backup, or "
-            "copy the database without them by `railgauge db copy`"
+            f"the database {database} has {wrong} not what was stored, such as {changed[0]}: "
+            "`railgauge db check` lists them; restore a backup, or copy the database without them "
+            "by `railgauge db copy`"
         )
 
 

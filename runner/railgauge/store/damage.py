@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Float, Integer, Table, Text
 
 from railgauge.base.errors import StoreError
+from railgauge.base.number import plural
 from railgauge.store.explain import DAMAGED
 from railgauge.store.log_models import LOG
 from railgauge.store.models import (
@@ -86,7 +87,8 @@ def check_contents(connection: Connection, database: str) -> None:
         # Names of our own tables and columns.
         query = f"SELECT count(*) FROM {table.name} WHERE {invalid}"  # noqa: S608
         if count := connection.exec_driver_sql(query).scalar_one():
-            _refuse(database, [f"{count} rows of {table.name} can't be what railgauge stored"])
+            rows = plural(count, "row")
+            _refuse(database, [f"{rows} of {table.name} can't be what railgauge stored"])
 
 
 def _refuse(database: str, findings: Iterable[str]) -> None:

@@ -122,6 +122,10 @@ def test_a_value_stands_in_the_unit_that_suits_it(value: float, base: str, text:
         (1234567.0, 6, "1234567"),
         (2e10, 4, "20000000000"),
         (1e300, 4, "1e+300"),
+        (5e-5, 4, "0.00005"),
+        (-0.00001234567, 4, "-0.00001235"),
+        (1e-9, 4, "0.000000001"),
+        (1e-12, 4, "1e-12"),
     ],
 )
 def test_a_number_alone_has_no_exponent(value: float, digits: int, text: str) -> None:

@@ -82,6 +82,11 @@ def test_a_count_is_wrong_only_where_other_packets_can_not_explain_it(
     )
 
 
+def test_one_datagram_is_not_several() -> None:
+    check = compared_datagrams(COUNT, 1, DatagramBounds(0, 0, 2))
+    assert check.reason.startswith("1 datagram, and by the counters 0 to 2: other packets came")
+
+
 RATE = CertificateCheck("udp throughput", "udp", "bit/s", 0.003, relative=True)
 TIMES, NO_COUNTS = np.array([0.0, 1.0]), np.array([0, 0])
 NOTHING = DirectionCounts(TIMES, TIMES, NO_COUNTS, NO_COUNTS)

@@ -72,6 +72,10 @@ def test_only_a_small_and_explained_error_is_certified(
     assert ("mostly clock" in check.explanation) == unknown
 
 
+def test_one_measurement_is_not_several() -> None:
+    assert compared(RATE, [1.0], [1.0], {}).explanation == "1 measurement and 1 truth"
+
+
 @pytest.mark.parametrize(("values", "truths"), [([1.0, 1.0], [1.0, 1.0]), ([1.0] * 4, [1.0] * 3)])
 def test_too_few_or_unequal_pairs_certify_nothing(values: list[float], truths: list[float]) -> None:
     check = compared(RATE, values, truths, {})

@@ -171,7 +171,7 @@ def test_governor_that_follows_the_load_is_told() -> None:
     assert judged(governor.CHECK, ["performance", "performance"]) == []
     (problem,) = judged(governor.CHECK, ["performance", "powersave", "powersave"])
     assert problem.startswith(
-        "its CPU governor is powersave (2 CPUs), performance (1 CPUs), so that"
+        "its CPU governor is powersave (2 CPUs), performance (1 CPU), so that"
     )
 
 

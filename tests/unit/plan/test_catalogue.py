@@ -346,4 +346,6 @@ def test_the_headlines_are_in_the_order_of_their_numbers_with_what_the_logs_add_
 def test_of_what_has_no_unit_shares_alone_are_shown_in_percent() -> None:
     stored = (("loss_rate", ""), ("sent_packets", ""), ("clock_skew", ""), ("throughput", "bit/s"))
     assert [display_base(*metric) for metric in stored] == ["1", "", "", "bit/s"]
+    logged = ("client_cpu_load", "server_cpu_load_soak", "client_cpu_per_gigabyte")
+    assert [display_base(metric, "") for metric in logged] == ["1", "1", ""]
     assert set(judged()) == {*headlines()} - {"local_throughput", "clock", "overlap"}

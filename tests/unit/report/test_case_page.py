@@ -271,6 +271,8 @@ def test_pages_are_bounded_and_suspect_cases_come_first(store: Store, tmp_path: 
         _case(size).key[:16] for size in (1000, 1003)
     )
     assert "At most 2 cases have a page" in files["index.html"]
+    page = _write(store, run, tmp_path / "single", most=1)["index.html"]
+    assert "At most 1 case has a page" in page
     assert not _pages(_write(store, run, tmp_path / "none", most=0))
 
 

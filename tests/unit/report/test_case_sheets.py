@@ -177,6 +177,9 @@ def test_the_machine_as_a_whole_is_told_in_words_and_units() -> None:
     assert values["something waited for cpu"] == "0.50 % of the time"
     assert values["held up by the CPU limit"] == "0.2500 s"
     assert values["CPU limit of the control group"] == "1.500 CPUs"
+    limits["cgroup/cpu_max_quota"] = 100_000
+    table = _table(machine_sheet(Counters(replace(log, gauges=limits))))
+    assert table["CPU limit of the control group"] == {"value": "1.000 CPU"}
 
 
 def test_a_log_with_nothing_in_it_has_no_tables() -> None:

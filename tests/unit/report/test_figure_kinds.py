@@ -492,6 +492,23 @@ def test_a_linear_axis_of_sizes_has_tics_at_them_and_does_not_begin_far_below_0(
     # 64 is too near to 1460.
     assert {"1460", "16KiB", "64KiB"} <= set(_texts(out))
     assert not {"0", "64"} & set(_texts(out))
+    sizes = (1024, 65536, 1 << 20)
+    text = report_text(
+        draw(draw.values({("a→b", s): [1e9] for s in sizes}), figure=_EVERY["lines"], name="near")
+    )
+    assert [line.split()[0] for line in text.splitlines() if "█" in line] == [
+        "1KiB",
+        "64KiB",
+        "1MiB",
+    ]
+
+
+def test_marks_of_thin_lines_are_larger_than_filled_ones(draw: FigureReports) -> None:
+    out = draw(draw.values({(f"a→{b}", 64): [1e9] for b in "bcd"}), figure=_EVERY["lines"])
+    script = (out / "fig.plot").read_text()
+    sizes = dict(re.findall(r"pointtype (\d) pointsize ([0-9.]+) .* title 'a", script))
+    assert set(sizes) == {"7", "6", "1"}
+    assert float(sizes["6"]) == float(sizes["1"]) > 1.5 * float(sizes["7"])
 
 
 def test_a_logarithmic_axis_of_whole_numbers_has_no_tics_between_them() -> None:

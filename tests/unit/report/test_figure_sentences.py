@@ -125,6 +125,14 @@ def test_what_has_no_direction_has_no_worst_pair(
     assert f"2 pairs are more than 4 {sizes} the median" in text
 
 
+def test_a_place_on_an_axis_is_called_what_the_author_calls_it(store: Store) -> None:
+    run = store_values(store, {("a→b", 1460, 0): [1e9], ("a→b", 1460, 1 << 20): [3e9]})
+    axes = "axes: {sockbuf: {labels: {'0': the kernel's}}}"
+    figure = f"kind: lines, x: {{axis: sockbuf}}, y: {{metric: throughput}}, {axes}"
+    text = _sentences(store, run, figure)
+    assert "least 1 Gbit/s at the kernel's, greatest 3 Gbit/s at 1MiB." in text
+
+
 def test_a_slow_clock_is_not_said_to_be_faster(store: Store) -> None:
     steady = trace(sent=5000)
     for skew, words in ((-1e-4, "100 ppm slower"), (1e-4, "100 ppm faster")):

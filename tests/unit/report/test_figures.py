@@ -251,7 +251,7 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     y = "{metric: throughput, statistic: mean, unit: bit/s}"
     _write(store, run, tmp_path / "base", f"kind: lines, x: {{axis: wait}}, y: {y}")
     base_text = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
-    assert "greatest 533440021 bit/s at 1e-05 s" in base_text
+    assert "greatest 533440021 bit/s at 0.00001 s" in base_text
 
 
 def test_the_legend_names_only_what_differs(store: Store) -> None:

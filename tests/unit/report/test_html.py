@@ -161,7 +161,7 @@ def test_each_of_several_marks_leads_to_its_footnote() -> None:
     html = render_html(_page(), [ReportPart(table=reference_table())])
     assert '<sup><a href="#t-a">a</a>,<a href="#t-b">b</a></sup>' in html
     assert '<p class="note" id="t-b"><sup>b</sup> some values are better' in html
-    assert 'title="theoretical 68300000000 B/s (found: 2 × 64 &amp; more)"' in html
+    assert 'title="theoretical 68.3 GB/s (found: 2 × 64 &amp; more)"' in html
 
 
 def test_the_browser_is_told_to_run_the_pages_own_style_and_script_only() -> None:
@@ -219,8 +219,11 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_no_line_break_parts_a_date_of_the_heading() -> None:
+def test_no_line_break_parts_a_date() -> None:
     page = _html(page="R <2026-11-23> & 2026-11-24")
+    lead = 'Run 1 of plan R &lt;<span class="date">2026-11-23</span>&gt; &amp; '
+    assert '<td>R &lt;<span class="date">2026-11-23</span>&gt; &amp; ' in page
+    assert f'<p class="lead">{lead}<span class="date">2026-11-24</span>.</p>' in page
     assert (
         '<h1>R &lt;<span class="date">2026-11-23</span>&gt; &amp; '
         '<span class="date">2026-11-24</span></h1>' in page

@@ -41,6 +41,7 @@ from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.site.baseline_choice import Against
+from railgauge.report.site.drawings import PairValue, pairs_map
 from railgauge.report.site.pair_maps import pair_maps
 from railgauge.report.site.plan_nights import PlanNights
 from railgauge.report.site.run_data import DataCase, MetricKind, MetricRow, RunData, read_run_data
@@ -290,13 +291,13 @@ def test_of_two_links_between_the_same_hosts_the_map_shows_the_slower(slow_link:
         if link != (("b", "c"), "eth")
     )
     metrics = (MetricKind("goodness", "bogus", better),)
-    (pairs_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
-    assert pairs_map.summary == (
+    (pair_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
+    assert pair_map.summary == (
         "3 hosts, 11 of 12 links have a value; of several between two hosts the slowest is shown;"
         f" slower than 0.9 of the median: a to b {slow:#.4g} bogus (×0.500)"
     )
-    assert pairs_map.svg.count('class="level4"') == 1
-    assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pairs_map.svg
+    assert pair_map.svg.count('class="level4"') == 1
+    assert f"a to b: {slow:#.4g} bogus, 1.000 bogus" in pair_map.svg
 
 
 def test_a_host_of_which_no_pair_was_measured_stays_on_the_map():
@@ -309,9 +310,32 @@ def test_a_host_of_which_no_pair_was_measured_stays_on_the_map():
         MetricRow(place, 0, None if "d" in pair else 1e9) for place, pair in enumerate(pairs)
     )
     metrics = (MetricKind("throughput", "bit/s", "higher"),)
-    (pairs_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
-    assert pairs_map.summary.startswith("4 hosts, 6 of 12 pairs have a value")
-    assert 'text-anchor="end">d</text>' in pairs_map.svg
+    (pair_map,) = pair_maps(RunData(1, (), False, None, metrics, cases, rows, ()))
+    assert pair_map.summary.startswith("4 hosts, 6 of 12 pairs have a value")
+    assert 'text-anchor="end">d</text>' in pair_map.svg
+
+
+def test_a_pair_without_a_value_does_not_look_like_none(out: Path, database: Path):
+    with Store.open(str(database)) as store:
+        values = rates(4)
+        values[0, 1] = float("nan")
+        store_matrix(store, values)
+    build(database, out)
+    index = page(out, "index.html")
+    assert index.count('<path class="lacking"') == 1
+    assert "<title>n01 to n02: no value</title></path>" in index
+    assert "4 hosts, 11 of 12 pairs have a value; a cross: no value" in text(out, "index.html")
+
+
+@pytest.mark.parametrize("count", [3, 12, 40])
+def test_a_map_of_few_pairs_has_larger_squares_and_the_same_text(count: int):
+    hosts = [f"n{number:02}" for number in range(count)]
+    pairs = [PairValue(a, b, "1 Gbit/s", 1.0) for a in hosts for b in hosts if a != b]
+    drawn = pairs_map("pairs", hosts, pairs)
+    (width,) = re.findall(r'viewBox="0 0 ([0-9]+) [0-9]+" width="\1"', drawn)
+    (cell,) = set(re.findall(r'<rect class="level0"[^>]* width="([0-9]+)"', drawn))
+    assert cell == {3: "26", 12: "14", 40: "14"}[count]
+    assert int(width) == 26 + count * (int(cell) + 2)
 
 
 def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
@@ -322,9 +346,9 @@ def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
     )
     rows = tuple(MetricRow(place, 0, 3.0 if place == 1 else 0.0) for place in range(len(pairs)))
     data = RunData(1, (), False, None, (MetricKind("errors", "", "lower"),), cases, rows, ())
-    (pairs_map,) = pair_maps(data)
-    assert "slower than 0.9 of the median: a to c 3 (×0.000)" in pairs_map.summary
-    assert pairs_map.svg.count('class="level4"') == 1
+    (pair_map,) = pair_maps(data)
+    assert "slower than 0.9 of the median: a to c 3 (×0.000)" in pair_map.summary
+    assert pair_map.svg.count('class="level4"') == 1
 
 
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):

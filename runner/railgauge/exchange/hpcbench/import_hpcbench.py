@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from railgauge.base.errors import FileProblems, InputError, Problem
+from railgauge.base.number import plural
 from railgauge.base.real_path import real_path
 from railgauge.base.systemlog import Phase, SystemLog
 from railgauge.exchange.hpcbench.file_names import distinct, name_of_test
@@ -131,8 +132,8 @@ def _log(path: Path, ending: str, output: HpcbenchOutput) -> LogFile | None:
         raise FileProblems([Problem(str(beside), 1, 1, message)])
     if len(log.rows) != len(output.rows) + 2:
         message = (
-            f"{path.name} has {len(output.rows)} tests, so {len(output.rows) + 2} watch times "
-            f"are expected, and these are {len(log.rows)}"
+            f"{path.name} has {plural(len(output.rows), 'test')}, so {len(output.rows) + 2} watch "
+            f"times are expected, and these are {len(log.rows)}"
         )
         raise FileProblems([Problem(str(beside), 2, 1, message)])
     return log

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from railgauge.base.number import plural
 from railgauge.lab.doctor.check import Check, Facts
 from railgauge.lab.doctor.needs import Needs
 
@@ -17,7 +18,7 @@ def read(lines: Sequence[str]) -> dict[str, str]:
     counts = Counter(line.strip() for line in lines if line.strip()).most_common()
     if not counts:
         return {}
-    listed = ", ".join(f"{name} ({count} CPUs)" for name, count in counts)
+    listed = ", ".join(f"{name} ({plural(count, 'CPU')})" for name, count in counts)
     return {"governor": listed if len(counts) > 1 else counts[0][0]}
 
 

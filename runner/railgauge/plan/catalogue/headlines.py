@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from railgauge.base.derived import JUDGED
+from railgauge.base.derived import JUDGED, derived_metrics
 from railgauge.plan.catalogue.engine_files import load_catalogue
 from railgauge.plan.catalogue.info import MetricDescription
 
@@ -28,8 +28,12 @@ def headlines() -> Mapping[str, str]:
 
 @cache
 def shares() -> frozenset[str]:
-    """Return the metrics that people read in percent, as the engines say: losses, loads."""
-    return frozenset(metric.name for metric in _declared() if metric.kind == "share")
+    """Return the metrics that people read in percent: losses as engines say, loads of CPUs."""
+    logged = derived_metrics(two_sided=True, soak=True)
+    return frozenset(
+        [metric.name for metric in _declared() if metric.kind == "share"]
+        + [name for name, metric in logged.items() if metric.kind == "share"]
+    )
 
 
 def display_base(metric: str, unit: str) -> str:

@@ -80,7 +80,7 @@ class Checker:
             yield from self._axis_name(("axes", name), name, key=True)
             for text in spec.labels:
                 try:
-                    self._axis(name).label(text, "")
+                    self._axis(name).set_label(text, "")
                 except InputError as error:
                     yield self._problem(("axes", name, "labels", text), str(error), key=True)
             for i, value in enumerate(spec.order):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.number import plural
 from railgauge.report.definition.definition_model import NoteLevel, Spec, TableSpec
 from railgauge.report.document.render import (
     render_appendix_latex,
@@ -222,8 +223,8 @@ def _page(
     runs = [record.run for record in records]
     links = case_links(store, runs, catalogue, most_cases)
     note = (
-        f"At most {most_cases} cases have a page, those with suspect replications first:"
-        " --cases allows more."
+        f"At most {plural(most_cases, 'case has', 'cases have')} a page, those with suspect"
+        " replications first: --cases allows more."
     )
     logs = ((run.id, [stored.log for stored in store.run_logs(run.id)]) for run in runs)
     page = make_page(

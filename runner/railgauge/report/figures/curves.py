@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.characters import visible, width
 from railgauge.report.figures.axis_ends import linear_scale, log_scale
-from railgauge.report.figures.figure import Content, Figure, Grid, PlottedSeries, Scale, Style
+from railgauge.report.figures.figure import Content, Figure, Grid, PlottedSeries, Scale, Style, Tics
 
 _Rows = NDArray[np.float64]
 # Okabe and Ito's colours without the yellow that paper swallows (jfly.uni-koeln.de/color).
@@ -29,6 +29,8 @@ LONGEST = 32
 _BELOW = 0.06
 # How many characters of labels, or numbers, fit side by side on an axis of the usual width, in cm.
 _ROOM, _MOST_TICS, USUAL_WIDTH = 60, 8, 16.0
+# Into so many parts an axis is divided by the nearest tics that stand at measured places.
+_MOST_PLACES = 12
 # How far apart series are drawn that share places: a share of the axis, or of the nearest places.
 _APART, _OF_GAP = 0.008, 0.6
 
@@ -162,8 +164,18 @@ def _scales(
         x_scale = log_scale(x_scale, np.concatenate([x / factor, x * factor]))
     elif content.style in ("lines", "points") and len(x):
         most = round(_MOST_TICS * width_cm / USUAL_WIDTH)
-        x_scale = linear_scale(x_scale, x, most, beside)
+        x_scale = linear_scale(replace(x_scale, tics=_readable(x_scale.tics)), x, most, beside)
     return x_scale, log_scale(content.y, y, below=space) if content.y.log else content.y
+
+
+def _readable(tics: Tics) -> Tics:
+    """Return the tics of a linear axis without those that stand too near to a greater one."""
+    apart = (tics[-1][0] - tics[0][0]) / _MOST_PLACES if tics else 0.0
+    sparse: list[tuple[float, str]] = []
+    for place, text in reversed(tics):
+        if not sparse or sparse[-1][0] - place >= apart:
+            sparse.append((place, text))
+    return tuple(reversed(sparse))
 
 
 def _below(content: Content, blocks: Sequence[_Rows]) -> float:

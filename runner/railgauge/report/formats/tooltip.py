@@ -36,15 +36,19 @@ def tooltip(cell: Cell, column: Column) -> str:
     digits = max(column.digits, decimals) + 1
     parts = [_measured(cell.summary, cell.level, column, digits)] if cell.summary else []
     if cell.peak is not None:
-        per_unit = scale(column.unit, column.metric_unit)
-        unit = column.unit if per_unit else best_unit(column.metric_unit, [cell.peak])
-        divisor = float(per_unit or scale(unit, column.metric_unit) or 1)
-        parts.append(
-            f"theoretical {plain_number(cell.peak / divisor, 6)} {unit} ({cell.peak_source})"
-        )
+        parts.append(f"theoretical {_theoretical(cell.peak, column)} ({cell.peak_source})")
     if cell.reference is not None:
         parts.append(_reference(cell.reference, cell.level, column, digits))
     return "; ".join(parts)
+
+
+def _theoretical(value: float, column: Column) -> str:
+    """Return it in the column's unit; where that is none of its own, in the one that suits it."""
+    base = column.metric_unit
+    own = column.unit != base and scale(column.unit, base) is not None
+    unit = column.unit if own else best_unit(base, [value])
+    number = plain_number(value / float(scale(unit, base) or 1), 6)
+    return f"{number} {unit}".rstrip()
 
 
 def _reference(reference: ReferenceValue, level: float, column: Column, digits: int) -> str:

@@ -239,7 +239,7 @@ def _fitting_axes(
 
 def _knows(axis: Axis, value: Scalar) -> bool:
     try:
-        axis.label(value, "") if isinstance(value, str) else axis.parse(value)
+        axis.set_label(value, "") if isinstance(value, str) else axis.parse(value)
     except InputError:
         return False
     return True

@@ -23,7 +23,8 @@ _LINE = 11
 _BAR_WIDE, _BAR_HIGH = 160, 18
 # More than this many times as much is drawn at the edge.
 _FARTHEST = 8.0
-_CELL, _GAP = 14, 2
+# Squares of a map of pairs: of few hosts they are larger, until these fill its side.
+_LEAST_SQUARE, _MOST_SQUARE, _GAP, _SIDE = 16, 28, 2, 192
 _MOST_HOSTS = 64
 # Of the median of all pairs; what is below has the last class.
 _LEVELS = (0.98, 0.95, 0.9, 0.75)
@@ -148,10 +149,16 @@ def ratio_bar(
     )
 
 
-def pairs_map(label: str, names: Collection[str], values: Sequence[PairValue]) -> str:
+def pairs_map(
+    label: str,
+    names: Collection[str],
+    values: Sequence[PairValue],
+    lacking: Collection[tuple[str, str]] = (),
+) -> str:
     """Return a square for each pair, from the hosts at the left to those above; empty of too many.
 
-    Its colour says how much of the median it has. `names` are the hosts, also those without a pair.
+    Its colour says how much of the median it has; pairs that are `lacking` a value have a cross.
+    `names` are the hosts, also those without a pair.
     """
     hosts = sorted(names, key=natural)
     if not 2 <= len(hosts) <= _MOST_HOSTS:
@@ -159,17 +166,18 @@ def pairs_map(label: str, names: Collection[str], values: Sequence[PairValue]) -
     at = {host: place for place, host in enumerate(hosts)}
     left = 8 + 6 * max(map(len, hosts))
     step = 1 if len(hosts) <= 16 else 4
-    size = _CELL + _GAP
+    size = min(_MOST_SQUARE, max(_LEAST_SQUARE, _SIDE // len(hosts)))
+    cell = size - _GAP
 
     def parts() -> Iterator[str]:
         for place, host in enumerate(hosts):
             if place % step == 0:
                 yield (
-                    f'<text x="{left - 4}" y="{14 + place * size + 11}" text-anchor="end">'
+                    f'<text x="{left - 4}" y="{18 + place * size + cell / 2:g}" text-anchor="end">'
                     f"{escape(host)}</text>"
                 )
                 yield (
-                    f'<text x="{left + place * size + _CELL / 2:g}" y="10"'
+                    f'<text x="{left + place * size + cell / 2:g}" y="10"'
                     f' text-anchor="middle">{place + 1}</text>'
                 )
         for value in values:
@@ -177,12 +185,23 @@ def pairs_map(label: str, names: Collection[str], values: Sequence[PairValue]) -
             x, y = left + at[value.server] * size, 14 + at[value.client] * size
             title = escape(f"{value.client} to {value.server}: {value.text}")
             yield (
-                f'<rect class="level{level}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}"'
+                f'<rect class="level{level}" x="{x}" y="{y}" width="{cell}" height="{cell}"'
                 f' rx="2"><title>{title}</title></rect>'
             )
+        for client, server in lacking:
+            title = escape(f"{client} to {server}: no value")
+            yield _cross(left + at[server] * size, 14 + at[client] * size, cell, title)
 
     side = len(hosts) * size
     return _svg(label, left + side, 14 + side, parts(), "pairs")
+
+
+def _cross(x: int, y: int, cell: int, title: str) -> str:
+    arm = cell / 2
+    return (
+        f'<path class="lacking" d="M{x + arm / 2:g} {y + arm / 2:g}l{arm:g} {arm:g}m0 {-arm:g}'
+        f'l{-arm:g} {arm:g}"><title>{title}</title></path>'
+    )
 
 
 def shares(values: Mapping[tuple[str, str], float], better: str) -> dict[tuple[str, str], float]:

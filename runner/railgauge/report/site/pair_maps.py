@@ -83,6 +83,9 @@ def _map(
     measured = sum(map(len, of_pairs.values()))
     have = "has" if measured == 1 else "have"
     summary = f"{len(hosts)} hosts, {measured} of {plural(len(planned), noun)} {have} a value"
+    lacking = [pair for pair in dict.fromkeys(planned) if pair not in of_pairs]
+    if lacking:
+        summary += "; a cross: no value"
     if noun == "link":
         summary += "; of several between two hosts the slowest is shown"
     slow = sorted((pair for pair in share if share[pair] < _SLOW), key=lambda pair: share[pair])
@@ -101,7 +104,7 @@ def _map(
         for pair, of_pair in slowest_first.items()
     ]
     title = f"{name}: {quantity} between hosts"
-    return PairMap(title, summary, pairs_map(f"{title}. {summary}", hosts, pairs))
+    return PairMap(title, summary, pairs_map(f"{title}. {summary}", hosts, pairs, lacking))
 
 
 def _texts(values: Sequence[float], unit: str) -> str:

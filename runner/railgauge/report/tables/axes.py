@@ -157,7 +157,7 @@ class Axis:
             parsed |= {as_written(value) for value in written}
         return frozenset(parsed)
 
-    def label(self, written: str, text: str) -> None:
+    def set_label(self, written: str, text: str) -> None:
         """Show the value that `written` (a YAML key, so always text) stands for as `text`."""
         typed = self._info is not None and self._info.type in ("int", "bool")
         self._labels[self.parse(bare(written) if typed else written)] = visible(text)
@@ -177,11 +177,16 @@ class Axis:
             text = self._texts[value] = self._text(value)
         return text
 
-    def _text(self, value: AxisValue) -> str:
+    def label(self, value: AxisValue) -> str | None:
+        """Return what the definition has `value` shown as; None where it doesn't say."""
         label = self._labels.get(value)
         if label is None and value is not None:
             # What the catalogue doesn't know was written as text: `run: 3`, `workers: 4`.
             label = self._labels.get(as_written(value))
+        return label
+
+    def _text(self, value: AxisValue) -> str:
+        label = self.label(value)
         if label is not None:
             return label
         if value is None:

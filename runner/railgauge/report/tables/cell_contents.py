@@ -11,7 +11,7 @@ import numpy as np
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.base.number import NOT_DEFINED, format_number, scale
+from railgauge.base.number import NOT_DEFINED, format_number, in_best_unit, scale
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import (
     MEANS,
@@ -367,7 +367,7 @@ def common_limit(
     answers = list(dict.fromkeys(theoretical.of(cell.peak, entry) for entry in series))
     limits = [answer for answer in answers if isinstance(answer, Limit)]
     if len({limit.value for limit in limits}) > 1:
-        values = " and ".join(f"{limit.value:g} {limit.unit}" for limit in limits)
+        values = " and ".join(in_best_unit(limit.value, limit.unit) for limit in limits)
         raise InputError(
             f"table {spec.name!r}: the cases of one row have different theoretical values of"
             f" {cell.peak} ({values}): give the cell with 'peak' a 'select' of its own, or add what"

@@ -42,7 +42,7 @@ def make_axes(
         axis = Axis(name, parameter_infos(name, engines, catalogue), spec.title if spec else "")
         if spec is not None:
             for written, text in spec.labels.items():
-                axis.label(written, text)
+                axis.set_label(written, text)
             axis.arrange(spec.order, spec.sort or "")
         axes[name] = axis
     return axes

@@ -42,7 +42,7 @@ def _draw(
     all_series = [series for line in lines for series in line.members]
     y = point_axis(figure, all_series)
     peaks = PeakLines(figure, store, all_series)
-    drawn = [_draw_line(figure, line, x, per_x, y, peaks) for line in lines]
+    drawn = [_draw_line(figure, line, axis, (x, per_x), y, peaks) for line in lines]
     points = [point for line in drawn for point in line.points]
     refuse_unseen(figure, y.scale, [point.value for point in points])
     missing = {place for line in drawn for place in line.missing}
@@ -68,29 +68,22 @@ def _draw(
 
 
 def _at_sizes(x: Scale, axis: Axis, measured: Collection[float]) -> Scale:
-    """Return an axis of few sizes with a tic at each of them, as tables write it.
-
-    A linear one has none where it would stand too near to that of a greater size.
-    """
+    """Return an axis of few sizes with a tic at each of them, as tables write it."""
     if axis.unit != "B" or not 0 < len(measured) <= _MOST_SIZES:
         return x
-    apart = 0.0 if x.log else (max(measured) - min(measured)) / _MOST_SIZES
-    places: list[float] = []
-    for place in sorted(measured, reverse=True):
-        if not places or places[-1] - place >= apart:
-            places.append(place)
-    tics = tuple((place, axis.text(int(place))) for place in reversed(places))
+    tics = tuple((place, axis.text(int(place))) for place in sorted(measured))
     return replace(x, unit="", tics=tics)
 
 
 def _draw_line(
     figure: FigureSpec,
     line: FigureLine[Series],
-    x: Scale,
-    per_x: float,
+    axis: Axis,
+    scale: tuple[Scale, float],
     y: PointAxis,
     peaks: PeakLines,
 ) -> PointLine:
+    x, per_x = scale
     placed = valued.by_place(
         figure,
         line.members,
@@ -114,7 +107,11 @@ def _draw_line(
         ends = [end for row in rows for end in row[1:3] if not np.isnan(end)]
         valued.refuse_unloggable(figure, "y", min(ends, default=None))
     plotted = PlottedSeries(line.label, np.array(rows, np.float64).reshape(-1, 4))
-    extremes = _extremes(rows, x, y.scale) if rows else y.absence(line.members)
+    # The author's own words stand for a number, such as one that leaves a choice to the kernel.
+    labels = tuple((number / per_x, label) for number in placed if (label := axis.label(number)))
+    extremes = (
+        _extremes(rows, replace(x, tics=labels), y.scale) if rows else y.absence(line.members)
+    )
     return PointLine(plotted, points, missing, f"{line.label}: {extremes}.", records)
 
 

@@ -76,7 +76,7 @@ def _cgroup(counters: Counters) -> Iterator[tuple[str, str]]:
         yield "held up by the CPU limit", f"{value(counts['throttled_usec'] * 1e-6)} s"
     if gauges.get("cpu_max_quota", 0) > 0 and gauges.get("cpu_max_period"):
         cpus = gauges["cpu_max_quota"] / gauges["cpu_max_period"]
-        yield "CPU limit of the control group", f"{value(cpus)} CPUs"
+        yield "CPU limit of the control group", f"{value(cpus)} {'CPU' if cpus == 1 else 'CPUs'}"
     # Without a limit the kernel reports a number that no machine has.
     if 0 < gauges.get("memory_max", 0) < 2**60:
         yield "memory limit of the control group", f"{value(gauges['memory_max'] / 2**30)} GiB"
