@@ -240,7 +240,7 @@ def test_what_came_before_a_late_receiver_looked_is_no_part_of_its_rate(engines,
 
 def test_what_was_omitted_is_counted_apart_to_the_byte(engines) -> None:
     # Longer than a machine stalls after the omitted part.
-    options = (PLAIN, "--omit=60ms", "--duration=500ms", "--warmup=10ms", "--threads=2")
+    options = (PLAIN, "--omit=60ms", "--duration=500ms", "--warmup=300ms", "--threads=2")
     outcome = engines.client(engines.server("tcp"), *options, "--read=64KiB")
     assert "omitted_throughput" not in outcome.of("replication")[0]["metrics"]  # the warm-up's
     for m in outcome.metrics:
