@@ -133,7 +133,7 @@ static const struct metric metrics[] = {
     {"untimed_bytes", "B", "neither", FLOWS,
      "of received_bytes, what had come when the server's first read ended: the bytes of that and, "
      "without omit, those that lay there then, as where it got its CPU late; of other connections, "
-     "which it looked at later, no more than lay there of the first; 0 where time begins with the "
+     "which it looked at later, no more than had come of the first; 0 where time begins with the "
      "last omitted read", NULL, 1, 0},
     {"sent_messages", "", "neither", FLOWS,
      "whole messages (files) the client sent; when the time is up, one may be cut short",

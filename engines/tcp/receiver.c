@@ -200,13 +200,12 @@ struct intervals *received_intervals(const struct launch *launch, const struct t
     return &sum;
 }
 
-/* Of another connection, which was looked at later, as much may have come before time began as lay
- * there of the first one. */
+/* Of another connection, which was looked at later, as much may have come before time began as had
+ * come of the first one. */
 static uint64_t untimed_bytes(const struct receiver *r, const struct receiver *first)
 {
-    if (r == first)
-        return r->first + r->lying;
-    return r->lying < first->lying ? r->lying : first->lying;
+    uint64_t own = r->first + r->lying, most = first->first + first->lying;
+    return own < most ? own : most;
 }
 
 struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)

@@ -40,7 +40,7 @@ def test_the_table_has_a_heading_a_row_each_and_its_statistics(
 ) -> None:
     engine, *rest = options
     server = engines.server(engine)
-    flags = (f"--port={server.port}", "--replications=3", "--count=200", "--warmup=20ms")
+    flags = (f"--port={server.port}", "--replications=3", "--count=200", "--warmup=300ms")
     outcome = engines.run(engine, "client", "127.0.0.1", *flags, *rest)
     assert (outcome.status, outcome.errors) == (0, "")
     assert columns in re.sub(" +", " ", outcome.output)

@@ -260,7 +260,8 @@ def test_a_second_client_is_told_that_the_server_is_busy_and_the_first_goes_on(
     engines, engine: str
 ) -> None:
     server = engines.server(engine)
-    options = ("--duration=5s", "--replications=1", *SHORT[engine][1:])
+    # At a rate, which leaves the CPUs to who comes meanwhile.
+    options = ("--duration=5s", "--rate=10Mbit/s", "--replications=1", *SHORT[engine][1:])
     first = engines.start_client(server, *options)
     assert engines.client(server, *SHORT[engine], waits=False).error["code"] == "busy"
     assert first.finish().metrics
@@ -581,7 +582,7 @@ def test_without_a_secret_a_server_is_for_its_own_host(engines, wire) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_so_many_clients_are_served_at_once_as_the_server_is_told(engines, engine: str) -> None:
     server = engines.server(engine, "--clients=3", "--once")
-    options = ("--replications=1", *SHORT[engine][1:])
+    options = ("--rate=10Mbit/s", "--replications=1", *SHORT[engine][1:])
     long = [engines.start_client(server, "--duration=5s", *options) for _ in range(3)]
     assert engines.client(server, *SHORT[engine], waits=False).error["code"] == "busy"
     for client in long:

@@ -39,7 +39,7 @@ def _sums(series: Intervals, name: str) -> tuple[int, int]:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("omit", ["0", "25ms"])
 def test_tcp_counts_in_intervals_what_it_counts_in_all(engines, threads: int, omit: str) -> None:
-    options = (*TCP, f"--omit={omit}", f"--threads={threads}", "--warmup=10ms")
+    options = (*TCP, f"--omit={omit}", f"--threads={threads}", "--warmup=300ms")
     rows = list(_series(engines.client(engines.server("tcp"), *options)))
     assert rows
     for metrics, series in rows:
@@ -65,7 +65,7 @@ def test_tcp_counts_in_intervals_what_it_counts_in_all(engines, threads: int, om
     "options", [(), ("--rate=80Mbit/s", "--threads=2"), ("--omit=25ms", "--duration=500ms")]
 )
 def test_udp_counts_in_intervals_what_it_counts_in_all(engines, options) -> None:
-    arguments = ("--series=10ms", "--duration=60ms", "--sockbuf=4KiB", *options)
+    arguments = ("--series=10ms", "--duration=300ms", "--sockbuf=4KiB", *options)
     for metrics, series in _series(engines.client(engines.server("udp"), *arguments)):
         assert {*series.columns} == {"sent_packets", "received_packets", "lost_packets"}
         before = metrics.get("omitted_sent_packets", 0), metrics.get("omitted_lost_packets", 0)

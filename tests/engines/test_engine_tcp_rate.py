@@ -25,7 +25,7 @@ def _short(rate: str, metrics: dict[str, float]) -> list[str]:
         ("20Mbit/s", ("--message=100", "--threads=3")),
         ("40Mbit/s", ("--send=sendfile", "--message=10000")),
         ("40Mbit/s", ("--source=file", "--message=1MiB")),
-        ("20Mbit/s", ("--count=8", "--message=8KiB", "--threads=2")),
+        ("2Mbit/s", ("--count=8", "--message=8KiB", "--threads=2")),
         ("20Mbit/s", ("--mode=bidirectional",)),
     ],
 )
@@ -33,7 +33,8 @@ def test_a_rate_is_never_exceeded_and_kept_within_1_percent(
     engines, paced, rate: str, options: tuple[str, ...]
 ) -> None:
     def measure() -> list[list[str]]:
-        rate_options = (f"--rate={rate}", "--duration=0.2s")
+        # Longer than either end stalls: of what comes in one read there is no rate.
+        rate_options = (f"--rate={rate}", "--duration=0.5s")
         outcome = engines.client(engines.server("tcp"), *rate_options, *options, count=3)
         for m in outcome.metrics:
             # A byte leaves when those before it have had their time, however late that is. Threads
@@ -48,10 +49,10 @@ def test_a_rate_is_never_exceeded_and_kept_within_1_percent(
 
 
 def test_a_rate_counts_every_message(engines) -> None:
-    options = ("--rate=80Mbit/s", "--count=7", "--message=10000", "--threads=3")
+    options = ("--rate=4Mbit/s", "--count=7", "--message=10000", "--threads=3")
     outcome = engines.client(engines.server("tcp"), *options)
     assert [(m["sent_messages"], m["sent_bytes"]) for m in outcome.metrics] == [(21, 210_000)] * 2
-    assert all(m["client_elapsed"] >= 210_000 * 8 / 80e6 * 0.9 for m in outcome.metrics)
+    assert all(m["client_elapsed"] >= 210_000 * 8 / 4e6 * 0.9 for m in outcome.metrics)
 
 
 @pytest.mark.parametrize(("mode", "hosts"), [("stream", ["a"]), ("bidirectional", ["a", "b"])])
@@ -68,7 +69,7 @@ def test_a_rate_that_no_host_can_send_is_suspect_at_each_sender(
 
 @pytest.mark.parametrize(("mode", "sides"), [("stream", "client"), ("bidirectional", "server")])
 def test_by_hand_a_rate_that_was_not_kept_is_warned_of(engines, mode: str, sides: str) -> None:
-    options = ("--rate=1000Gbit/s", "--message=100", "--duration=0.1s", f"--mode={mode}")
+    options = ("--rate=1000Gbit/s", "--message=100", "--duration=0.3s", f"--mode={mode}")
     port = engines.server("tcp").port
     outcome = engines.run("tcp", "client", "127.0.0.1", f"--port={port}", *options)
     assert f"warning ({sides}, under-rate): replication 1 sent " in outcome.errors

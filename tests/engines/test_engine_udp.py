@@ -182,7 +182,7 @@ def test_only_a_trace_has_the_host_stamp_every_packet(engines, require) -> None:
 
 
 def test_warmup_comes_first_and_is_marked(engines) -> None:
-    outcome = engines.client(engines.server("udp"), "--warmup=50ms", count=2)
+    outcome = engines.client(engines.server("udp"), "--warmup=300ms", count=2)
     marks = [(e["replication"], e["warmup"]) for e in outcome.of("replication")]
     assert marks == [(0, True), (1, False), (2, False)]
     assert outcome.of("done")[0]["replications"] == 2

@@ -23,14 +23,15 @@ def _short(options: tuple[str, ...], metrics: dict[str, float]) -> list[str]:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--rate=1Mbit/s", "--duration=0.1s"),  # 9 datagrams
-        ("--rate=200kbit/s", "--duration=0.1s"),  # 2 datagrams
-        ("--rate=10Mbit/s", "--duration=0.1s", "--datagram=1001"),
-        ("--rate=1Mbit/s", "--duration=0.1s", "--threads=3"),
-        ("--rate=10Mbit/s", "--duration=0.1s", "--batch=7"),
-        ("--rate=10Mbit/s", "--duration=0.1s", "--gso=4"),
+        # Longer than a sender stalls, in whose time there are two at the least.
+        ("--rate=200kbit/s", "--duration=0.5s"),  # 9 datagrams
+        ("--rate=20kbit/s", "--duration=1.1s"),  # 2 datagrams
+        ("--rate=10Mbit/s", "--duration=0.3s", "--datagram=1001"),
+        ("--rate=300kbit/s", "--duration=0.3s", "--threads=3"),
+        ("--rate=10Mbit/s", "--duration=0.3s", "--batch=7"),
+        ("--rate=10Mbit/s", "--duration=0.3s", "--gso=4"),
         ("--rate=5Mbit/s", "--count=50"),
-        ("--rate=5Mbit/s", "--duration=0.1s", "--mode=bidirectional"),
+        ("--rate=5Mbit/s", "--duration=0.3s", "--mode=bidirectional"),
     ],
 )
 def test_a_rate_that_is_kept_is_not_suspect_however_few_datagrams_that_is(
@@ -54,7 +55,7 @@ def test_a_rate_that_no_host_can_send_is_suspect_at_each_sender(
 
 @pytest.mark.parametrize(("mode", "sides"), [("stream", "client"), ("bidirectional", "server")])
 def test_by_hand_a_rate_that_was_not_kept_is_warned_of(engines, mode: str, sides: str) -> None:
-    options = ("--rate=1000Gbit/s", "--datagram=100", "--duration=0.1s", f"--mode={mode}")
+    options = ("--rate=1000Gbit/s", "--datagram=100", "--duration=0.3s", f"--mode={mode}")
     port = engines.server("udp").port
     outcome = engines.run("udp", "client", "127.0.0.1", f"--port={port}", *options)
     assert f"warning ({sides}, under-rate): replication 1 sent " in outcome.errors

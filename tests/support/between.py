@@ -90,9 +90,9 @@ class Between:
                 passed = self._judge(kind, whole if self.secret is not None else whole + seal)
                 if passed is None:
                     break
-                own = sealed.seal(passed) if sealed else b""
-                if self.secret is not None and len(passed) >= HEADER.size:
-                    passed += own
+                # What is held back or cut is no frame: the next one's seal is that of its place.
+                own = sealed.seal(passed) if sealed and len(passed) >= HEADER.size else b""
+                passed += own if self.secret is not None else b""
                 sink.sendall(passed)
                 while kind == self.kind and self.mute and source.recv(65536):
                     pass

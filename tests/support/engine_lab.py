@@ -229,7 +229,8 @@ class Engines:
         """Measure `count` short replications; if `waits`, as soon as the server has time."""
         engine = server.listening["engine"]
         base_options = ("--json", f"--port={server.port}", f"--replications={count}")
-        brief = () if any("--duration" in str(o) for o in options) else ("--duration=0.1s",)
+        # Longer than a sender stalls after its first call: what comes in one read has no rate.
+        brief = () if any("--duration" in str(o) for o in options) else ("--duration=0.3s",)
         arguments = (engine, "client", host, *base_options, *brief, *options)
         return in_turn(lambda: self.run(*arguments)) if waits else self.run(*arguments)
 

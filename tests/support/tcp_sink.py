@@ -39,6 +39,8 @@ class Sink(ControlServer):
         self.brought: list[bytes] = []
         self.segments: list[int] = []
         self.data = socket.create_server(("127.0.0.1", 0), backlog=64)
+        # Less than `back`, so that the pause begins when the client has begun to read.
+        self.data.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
         super().__init__(self.data)
 
     def follow(self, peer: Wire) -> None:
