@@ -18,7 +18,7 @@
 
 #define WAITING_LIMIT 64    /* connections that may wait for our end; more wait for an answer */
 #define AGAIN_MS 20         /* the lock was neither to be had nor to be asked */
-#define AGAIN_OFTEN 100     /* times, after which it is in the hands of one who says nothing */
+#define AGAIN_OFTEN 250     /* times, after which it is in the hands of one who says nothing */
 #define AGAIN_SELDOM_MS 1000
 
 enum { JSON, LOCK, TEXT_SHOWN, TOKEN_STDIN, WAIT, SILENCE, DEADLINE_AFTER, OPTIONS };

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ def _reading(engines: Engines, folder: Path, *options: str) -> Running:
     """Start it and wait until its files are laid out and it is at work."""
     running = _start(engines, folder, *options)
     assert running.event()["event"] == "settings"
-    for _ in range(1000):
+    for _ in range(6000):
         counts = Path(f"/proc/{running.pid}/io").read_text(encoding="utf-8")
         calls = dict(line.split(": ") for line in counts.splitlines())
         if int(calls["rchar"]) > 8 * MIB or int(calls["wchar"]) > 16 * MIB:
@@ -152,11 +153,10 @@ def test_a_folder_behind_a_link_is_used(engines, tmp_path: Path) -> None:
 def test_a_folder_that_may_not_be_written_is_told(engines, tmp_path: Path) -> None:
     argv = engines.argv("disk", "client", "--json", "--folder=/", "--size=1MiB")
     user = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    subprocess.run(["cp", argv[0], "/var/tmp/rail-disk-test"], check=True)
-    try:
-        outcome = engines.start_other(*user, "/var/tmp/rail-disk-test", *argv[1:]).finish()
-    finally:
-        Path("/var/tmp/rail-disk-test").unlink()
+    with tempfile.TemporaryDirectory(prefix="rail-disk-", dir="/var/tmp") as folder:
+        Path(folder).chmod(0o755)
+        program = shutil.copy(argv[0], folder)
+        outcome = engines.start_other(*user, program, *argv[1:]).finish()
     assert outcome.error["code"] == "file-unusable"
     assert "Permission denied" in outcome.error["message"]
 

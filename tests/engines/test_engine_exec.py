@@ -90,12 +90,17 @@ def test_a_command_that_does_not_exist_is_told_so(engines) -> None:
 CHILDREN = pytest.mark.parametrize("child", ["", "setsid"])
 
 
+def _sleeping_script(pids: Path, child: str) -> str:
+    """Sleep with a child, and tell the numbers of both."""
+    return f"{child} sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; echo; wait"
+
+
 @CHILDREN
 def test_a_command_past_its_time_is_killed_with_its_children(
     engines, tmp_path: Path, process_ends, child: str
 ) -> None:
     pids = tmp_path / "pids"
-    script = f"{child} sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
+    script = _sleeping_script(pids, child)
     for timeout in ("0.3s", "3s", "30s"):
         outcome = _run(engines, f"--timeout={timeout}", "--", "sh", "-c", script, count=3)
         assert (outcome.error["code"], outcome.error["replication"]) == ("command-timeout", 1)
@@ -115,11 +120,11 @@ def test_a_child_left_behind_is_ended_and_not_waited_for(
     assert process_ends(int(pids.read_text()))
 
 
-def _sleeping(engines, tmp_path: Path, *options: str, child: str = ""):
+def _sleeping(engines, tmp_path: Path, child: str):
     """A command that sleeps, under way; its process and its child's."""
     pids = tmp_path / "pids"
-    script = f"{child} sleep 600 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; echo; wait"
-    running = engines.start("exec", "client", "--json", *options, "--", "sh", "-c", script)
+    script = _sleeping_script(pids, child)
+    running = engines.start("exec", "client", "--json", "--", "sh", "-c", script)
     assert running.event()["event"] == "settings"
     for _ in range(3000):
         if pids.exists():
@@ -133,7 +138,7 @@ def _sleeping(engines, tmp_path: Path, *options: str, child: str = ""):
 def test_closing_standard_input_ends_the_command(
     engines, tmp_path: Path, process_ends, child: str
 ) -> None:
-    running, pids = _sleeping(engines, tmp_path, child=child)
+    running, pids = _sleeping(engines, tmp_path, child)
     running.close_input()
     assert all(process_ends(pid) for pid in [running.pid, *pids])
 
@@ -143,7 +148,7 @@ def test_closing_standard_input_ends_the_command(
 def test_a_signal_ends_the_command(
     engines, tmp_path: Path, process_ends, number: int, child: str
 ) -> None:
-    running, pids = _sleeping(engines, tmp_path, child=child)
+    running, pids = _sleeping(engines, tmp_path, child)
     os.kill(running.pid, number)
     assert all(process_ends(pid) for pid in [running.pid, *pids])
     assert running.process.wait() == (-number if number == signal.SIGKILL else 128 + number)
@@ -151,10 +156,14 @@ def test_a_signal_ends_the_command(
 
 @CHILDREN
 def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, child: str) -> None:
-    running, pids = _sleeping(engines, tmp_path, "--deadline=5s", child=child)
-    outcome = running.finish()
-    assert (outcome.status, outcome.error["code"]) == (1, "deadline")
-    assert all(process_ends(pid) for pid in pids)
+    pids = tmp_path / "pids"
+    script = _sleeping_script(pids, child)
+    for deadline in ("1s", "10s", "60s"):
+        outcome = _run(engines, f"--deadline={deadline}", "--", "sh", "-c", script)
+        assert (outcome.status, outcome.error["code"]) == (1, "deadline")
+        if pids.exists():
+            break
+    assert all(process_ends(int(pid)) for pid in pids.read_text().split())
 
 
 @pytest.mark.parametrize(

@@ -63,16 +63,23 @@ def test_a_load_takes_no_more_cpu_time_than_there_is(
 def test_what_a_process_and_those_below_it_take_is_counted_by_itself(
     program: Path, tmp_path: Path
 ) -> None:
-    """A shell's child takes CPU time; the load that is its child, too, counts for itself."""
+    """A shell's child takes CPU time; the load that is its child, too, counts for itself.
+
+    On a busy machine that child may get no CPU for a while.
+    """
     file = tmp_path / "results"
     script = (
         "timeout 10 sh -c 'while :; do :; done' & spinning=$!; "
         f"'{program}' burn '{file}' 0 0.3 $$; kill $spinning"
     )
-    subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
-    ((cpu, elapsed, _, family),) = lines(file)
-    assert 0 < family <= elapsed + LATE
-    assert cpu < elapsed
+    limit = time.monotonic() + PATIENCE
+    family = 0.0
+    while not family and time.monotonic() < limit:
+        subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
+        cpu, elapsed, _, family = lines(file)[-1]
+        assert 0 <= family <= elapsed + LATE
+        assert cpu < elapsed
+    assert family
 
 
 def test_what_ends_meanwhile_takes_nothing_from_what_the_others_took(
@@ -105,7 +112,7 @@ def test_what_a_soaker_takes_is_no_load(program: Path, tmp_path: Path) -> None:
         assert soaker.stdout
         soaker.stdout.readline()
         schedstat = Path(f"/proc/{soaker.pid}/schedstat")
-        took, limit = 0, time.monotonic() + PATIENCE
+        took, limit = 0, time.monotonic() + 10 * PATIENCE
         while not took and time.monotonic() < limit:
             before = int(schedstat.read_text().split()[0])
             completed = reference(program, "burn", str(file), "0", "0.3", str(soaker.pid))

@@ -31,7 +31,7 @@ from tests.support.wire import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("only_soaker")
 
-BURN = "while True: pass"
+BURN = "print(flush=True)\nwhile True: pass"
 Start = Callable[..., Soak]
 
 
@@ -58,7 +58,9 @@ def burner() -> Iterator[int]:
     """Keeps the first CPU busy; the CPU's number."""
     cpu = CPUS[0]
     argv = ["taskset", "-c", str(cpu), sys.executable, "-c", BURN]
-    with subprocess.Popen(argv) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()
         yield cpu
         process.kill()
 
@@ -71,7 +73,7 @@ def by_hand(program: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         limit = time.monotonic() + STARVED
         while True:
             argv = [program, *arguments]
-            completed = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE)
+            completed = subprocess.run(argv, capture_output=True, text=True, timeout=STARVED)
             code = re.search(r"\((soak-busy|not-idle)\)", completed.stderr)
             if not try_again(code and code[1], arguments) or time.monotonic() > limit:
                 return completed
@@ -258,7 +260,7 @@ def test_nothing_is_left_when_its_input_closes(soak: Start) -> None:
     running.close_input()
 
     assert len(soakers) == len(CPUS) + 1
-    running.process.wait(timeout=PATIENCE)
+    running.process.wait(timeout=STARVED)
     assert are_gone(soakers)
     assert not LOCK.exists()
 
@@ -276,7 +278,7 @@ def test_nothing_is_left_when_it_is_told_to_end(soak: Start) -> None:
     soakers = children(running.process.pid)
     running.process.terminate()
 
-    assert running.process.wait(timeout=PATIENCE) == 1
+    assert running.process.wait(timeout=STARVED) == 1
     assert are_gone(soakers)
 
 
@@ -358,7 +360,7 @@ def test_ctrl_c_ends_the_command_and_its_cost_is_told(program: Path) -> None:
     command = ("sh", "-c", "echo begun; exec sleep 60")
     with started(program, *ANYHOW, "--", *command) as (process, line):
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=4 * PATIENCE)
+        _, errors = process.communicate(timeout=STARVED)
 
     assert line == "begun\n"
     assert process.returncode == 128 + signal.SIGINT
@@ -370,7 +372,7 @@ def test_without_a_command_the_load_is_told_every_period(program: Path) -> None:
         assert process.stdout
         lines = [line, process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=4 * PATIENCE)
+        process.communicate(timeout=STARVED)
 
     assert process.returncode == 0
     assert all(line.startswith("load ") and f"cpu{CPUS[0]}" in line for line in lines)

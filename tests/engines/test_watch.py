@@ -33,7 +33,13 @@ sender = socket.socket(type=socket.SOCK_DGRAM)
 for _ in range(int(sys.argv[1])):
     sender.sendto(b"." * 100, receiver.getsockname())
     assert receiver.recv(200)
-sender.sendto(b".", ("127.0.0.1", 9)) if sys.argv[2:] else None
+if sys.argv[2:]:
+    sender.connect(("127.0.0.1", 9))
+    sender.send(b".")
+    try:
+        sender.recv(1)
+    except ConnectionRefusedError:
+        pass
 """
 
 
@@ -149,7 +155,9 @@ def test_interfaces_that_are_gone_leave_no_files_open(program: Path, network: st
             _ip("-n", network, "link", "set", end, "up")
         argv = [*_inside(network), sys.executable, "-c", SEND_UNKNOWN, "far7"]
         subprocess.run(argv, check=True, timeout=PATIENCE)
-        assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
+        limit = time.monotonic() + PATIENCE
+        while not watcher.snapshot()["interface/veth7/rx_dropped"] and time.monotonic() < limit:
+            pass  # what was sent is on its way yet
         assert watcher.snapshot()["interface/veth7/rx_dropped"] > 0
     assert [name for name in watcher.names if name.startswith("interface/")] == counters
 
@@ -357,12 +365,15 @@ def _run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_by_hand_it_prints_a_line_an_interval(program: Path) -> None:
-    completed = _run(program, "--interval=20ms", "--deadline=0.55s")
+    for tenths in (5, 50, 200):  # until it gets a CPU in that time
+        completed = _run(program, "--interval=20ms", f"--deadline={tenths / 10}s")
+        assert completed.returncode == 0
+        if completed.stdout:
+            break
     lines = completed.stdout.splitlines()
-    assert completed.returncode == 0
     assert lines[0].split()[:4] == ["seconds", "user", "nice", "system"]
     figures = [line.split() for line in lines if line and line.split()[0] != "seconds"]
-    assert 1 <= len(figures) <= 27  # one that is missed is not made up for
+    assert 1 <= len(figures) <= 5 * tenths  # one that is missed is not made up for
     assert all(len(row) >= 11 and row[1].endswith("%") for row in figures)
 
 

@@ -29,8 +29,11 @@ def free_name() -> str:
 
 
 def children(pid: int) -> set[int]:
-    """All processes below that one."""
-    text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    """All processes below that one; none where it has ended meanwhile."""
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return set()
     direct = {int(word) for word in text.split()}
     return direct.union(*(children(child) for child in direct)) if direct else direct
 
@@ -58,7 +61,7 @@ def are_gone(pids: set[int]) -> bool:
         with contextlib.suppress(ProcessLookupError):
             os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
             os.setpriority(os.PRIO_PROCESS, pid, 0)
-    limit = time.monotonic() + PATIENCE
+    limit = time.monotonic() + STARVED
     while living(pids) and time.monotonic() < limit:
         time.sleep(0.02)
     return not living(pids)

@@ -12,7 +12,7 @@
 
 #define GREETING "railgauge-hold 1" /* stays as it is: other versions of rail-hold read it */
 #define ANSWER_LIMIT 1024           /* bytes */
-#define ANSWER_WAIT_MS 2000
+#define ANSWER_WAIT_MS 5000         /* a holder may be without a CPU for a while */
 
 static int new_socket(void)
 {

@@ -21,8 +21,8 @@ links:
   fabric: all-pairs
 tests:
   - name: stream
-    engine: udp
-    set: {mode: stream, rate: 10Mbit/s}
+    engine: tcp
+    set: {mode: latency}
     grid: {duration: [0.05s]}
     replications: 1
 """
@@ -173,8 +173,8 @@ def test_a_plan_may_name_any_scheduler_and_no_other(lab: PbsLab) -> None:
 
 def test_its_ranks_are_started_by_mpirun_where_it_has_no_launcher(lab: PbsLab) -> None:
     text = PLAN.replace("{pbs: all}", "{a: {address: n1, transport: pbs}, b: {address: b, ssh: b}}")
-    text = text.replace("engine: udp", "engine: mpi").replace("{duration: [0.05s]}", "{}")
-    lab.plan(text.replace("{mode: stream, rate: 10Mbit/s}", "{mode: matrix}"))
+    text = text.replace("engine: tcp", "engine: mpi").replace("{duration: [0.05s]}", "{}")
+    lab.plan(text.replace("{mode: latency}", "{mode: matrix}"))
     assert "fabric: valid" in lab.call("check", "plan.yaml").stdout
     lab.plan(text + "mpi: {launcher: srun}\n")
     refusal = "srun starts no ranks on host 'a', which is not Slurm's: write mpirun"
