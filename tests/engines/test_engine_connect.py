@@ -74,6 +74,8 @@ def _sent_again() -> int:
 def test_it_is_the_servers_side_that_waits(engines, free_port) -> None:
     """The client's one is its first connection, which was only looked at."""
     port, before = free_port(), _sent_again()
+    # A launch of another test may have had the port for its own first connection.
+    _, earlier = _waiting(port)
     outcome = engines.client(
         engines.server("tcp"), *PLAIN, "--count=200", f"--data-port={port}", count=1
     )
@@ -85,7 +87,7 @@ def test_it_is_the_servers_side_that_waits(engines, free_port) -> None:
     servers, clients = counts
     # On a machine that stalls a client's end may be sent again, which ends TIME_WAIT (RFC 1337).
     assert servers + _sent_again() - before >= 200
-    assert servers > clients <= 1
+    assert servers > clients <= earlier + 1
 
 
 def test_connections_of_strangers_do_not_count(engines, free_port) -> None:
