@@ -53,6 +53,13 @@ def test_of_two_values_there_are_no_quartiles(store: Store) -> None:
     assert "2 values, minimum 1 Gbit/s, median 2 Gbit/s, maximum 3 Gbit/s." in text
 
 
+def test_points_that_are_all_alike_have_no_least_and_greatest(store: Store) -> None:
+    run = store_values(store, {("a→b", size): [1e9, 1e9] for size in (64, 1024, 1460)})
+    y = "y: {metric: throughput, unit: Gbit/s}"
+    text = _sentences(store, run, f"kind: lines, x: {{axis: datagram}}, {y}")
+    assert "a→b: 1 Gbit/s at all 3 points." in text
+
+
 def test_a_published_mean_is_not_called_a_single_value(store: Store) -> None:
     run = published(store)
     y = "y: {metric: throughput, statistic: arithmetic_mean}"

@@ -128,11 +128,14 @@ def _number(figure: FigureSpec, series: Series) -> float:
 
 def _extremes(rows: Sequence[tuple[float, ...]], x: Scale, y: Scale) -> str:
     """Return the least and the greatest value and where they are."""
-    texts = [
-        f"{valued.number_text(*row[1:4])}{valued.unit_of(y)} at {place_text(row[0], x)}"
-        for row in (min(rows, key=itemgetter(1)), max(rows, key=itemgetter(1)))
-    ]
-    return texts[0] if len(rows) == 1 else f"least {texts[0]}, greatest {texts[1]}"
+    ends = (min(rows, key=itemgetter(1)), max(rows, key=itemgetter(1)))
+    values = [f"{valued.number_text(*row[1:4])}{valued.unit_of(y)}" for row in ends]
+    texts = [f"{text} at {place_text(row[0], x)}" for text, row in zip(values, ends, strict=True)]
+    if len(rows) == 1:
+        return texts[0]
+    if ends[0][1] == ends[1][1]:
+        return f"{values[0]} at all {len(rows)} points"
+    return f"least {texts[0]}, greatest {texts[1]}"
 
 
 def _kind(style: Style) -> Kind[Series]:
