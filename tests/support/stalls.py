@@ -2,7 +2,8 @@
 
 What a busy machine does now and then, this does several times a second: at any instant a process
 gets no CPU for a while. By the freezer of control groups (cgroup v2, cgroup.freeze, Linux 5.2),
-of which a process notices nothing and which takes no CPU. Needs root. Ends as the command does.
+which takes no CPU. As after SIGSTOP and SIGCONT, a call with a time limit of its socket may end
+with EINTR (signal(7)). Needs root. Ends as the command does.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def _freeze_at_random(group: Path, cell: Path, ended: threading.Event) -> None:
         # With those that it started before it was frozen.
         while members := _members(cell):
             _move(members, group)
+            time.sleep(0.01)  # for what is just being started or ends
 
 
 def run(command: Sequence[str], lanes: int = _LANES) -> int:
