@@ -33,7 +33,7 @@ class Smallest(NamedTuple):
 
 BENCHMARKS = {
     "aa": Smallest(
-        "--comparisons 1 --no-confirm --sizes 1 --replications 4 --duration 10ms --baseline-runs 1",
+        "--comparisons 1 --no-confirm --sizes 1 --replications 4 --baseline-runs 1",
         "alarms:",
     ),
     "certificates": Smallest("--times 1 --only 'report means'", "root", "iproute2"),
@@ -54,7 +54,7 @@ BENCHMARKS = {
         "--rounds 1 --rows 'triad memory 1t' --bytes 1000000 --seconds 0.01", "rail-mem", "likwid"
     ),
     "mpi": Smallest("--rounds 1 --duration 10 --rows 'MiB, tcp'", "rail-mpi", "netpipe-openmpi"),
-    "network": Smallest("--rounds 1 --duration 0.1 --works udp-batch", "rail-udp"),
+    "network": Smallest("--rounds 1 --duration 0.5 --works udp-batch", "rail-udp"),
     "overhead": Smallest("--runs 10 --repeats 1", "bare loop"),
     "page": Smallest("--cases 300 --repeats 1", "open s", "chromium"),
     "report": Smallest("--values 1000 --repeats 1 --no-limits", "memory MB"),
@@ -67,7 +67,7 @@ BENCHMARKS = {
         "--times 2 --shapes t3 --noises 0.01 --cases 10 --baselines 3 --processes 1 --no-limits",
         "covers",
     ),
-    "watch": Smallest("--runs 2 --duration 20ms --seconds 0.2", "us a sample", "iproute2"),
+    "watch": Smallest("--runs 2 --duration 200ms --seconds 0.2", "us a sample", "iproute2"),
     "year": Smallest(
         "--nights 3 --cases 2 --replications 2 --logged 1 --repeats 1 --commands list", "goal s"
     ),

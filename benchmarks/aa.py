@@ -5,7 +5,7 @@ the same plan: nothing changed, so each case that is called slower is a false al
 machine; on a busy one what is disturbed by others is really slower.
 
     python -m benchmarks.aa [--comparisons 20] [--no-confirm] [--sizes 5] [--replications 10]
-        [--duration 50ms] [--baseline-runs 3]
+        [--duration 200ms] [--baseline-runs 3]
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--baseline-runs", type=int, default=3)
     parser.add_argument("--sizes", type=int, default=5, help="of datagrams and of messages")
     parser.add_argument("--replications", type=int, default=10)
-    parser.add_argument("--duration", default="50ms", help="of each replication")
+    parser.add_argument("--duration", default="200ms", help="of each replication")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         plan, database = Path(folder, "plan.yaml"), str(Path(folder, "railgauge.db"))

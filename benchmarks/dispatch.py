@@ -61,7 +61,7 @@ tests:
     replications: 1
   - name: tcp-stream
     engine: tcp
-    set: {{mode: stream, duration: {duration}}}
+    set: {{mode: stream, count: 1000, message: 64KiB}}
     replications: 1
 """
 
@@ -208,7 +208,7 @@ def compare(bench: Bench, cases: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100, help="three at least")
-    parser.add_argument("--duration", default="50ms")
+    parser.add_argument("--duration", default="50ms", help="of round trips; a stream is 64 MB")
     arguments = parser.parse_args()
     lacking = sshlab.missing()
     need(not lacking, lacking)

@@ -194,7 +194,7 @@ def test_a_node_that_dies_ends_its_links_and_nothing_else(cluster: Cluster) -> N
     cluster.job = cluster.slurm.allocate()
     text = LONG + (
         "  - {name: alone, engine: tcp, links: [loop], replications: 1,\n"
-        "     set: {mode: stream, duration: 0.2s}}\n"
+        "     set: {duration: 1s, rate: 20Mbit/s}}\n"
     )
     text = text.replace("all-pairs\n", "all-pairs\n  loop: {from: node1, to: node1}\n")
     text = text.replace("engine: udp\n", "engine: udp\n    links: [fabric]\n")
