@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,11 @@ PAGES = [
 EXAMPLES = [
     *sorted(path for path in (ROOT / "docs/nightly").iterdir() if path not in PAGES),
     *sorted((ROOT / "docs/examples").glob("*.py")),
-    *sorted((ROOT / "plans").rglob("*.yaml")),
+    *(
+        path
+        for folder in ("plans", "reports", "engines/external")
+        for path in sorted((ROOT / folder).rglob("*.yaml"))
+    ),
 ]
 _FENCED = re.compile(r"^```[\w{}-]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(
@@ -190,6 +195,23 @@ def test_a_tables_rows_have_as_many_cells_as_its_head(page: Path) -> None:
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         head, *rows = (len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines())
         assert rows == [head] * len(rows), table
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_functions_that_the_documentation_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = {*re.findall(r"\brailgauge(?:\.[a-z_]+){2,}(?=\W)", text)}
+    names |= {f"railgauge.store.{name}" for name in re.findall(r"\bStore\.[a-z_]+", text)}
+    assert [name for name in sorted(names) if not is_there(name)] == []
+
+
+def is_there(name: str) -> bool:
+    """Return whether a dotted name is a module of ours, or something in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def first_cells(page: str) -> str:
