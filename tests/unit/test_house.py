@@ -44,7 +44,9 @@ def test_the_architectures_stages_are_those_of_a_run() -> None:
     stages = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
     source = (house.PACKAGE / "run/pipeline.py").read_text(encoding="utf-8")
     body = source.partition("def execute(")[2].partition("def read(")[0]
-    called = re.findall(r"^    (?:\w+ = |return )?(?:keeping_going\()?(\w+)[,(]", body, re.MULTILINE)
+    called = re.findall(
+        r"^    (?:\w+ = |return )?(?:keeping_going\()?(\w+)[,(]", body, re.MULTILINE
+    )
     assert len(called) > 10
     assert stages == ["read", *called]
 
