@@ -22,9 +22,9 @@ def measurements(database: str, run: int, metric: str = "throughput") -> pd.Data
         rows = pd.read_sql_query(QUERY, connection, params=(run, metric))
     rows["started_at"] = pd.to_datetime(rows["started_at"], utc=True)
     # A case's parameters stand in each of its rows: each text is read once.
-    known = {text: json.loads(text) for text in rows["parameters"].unique()}
+    parsed = {text: json.loads(text) for text in rows["parameters"].unique()}
     parameters = pd.DataFrame(
-        [known[text] for text in rows["parameters"]], index=rows.index, dtype=object
+        [parsed[text] for text in rows["parameters"]], index=rows.index, dtype=object
     )
     return pd.concat([rows.drop(columns="parameters"), parameters.add_prefix("set.")], axis=1)
 
@@ -37,19 +37,19 @@ def medians(rows: pd.DataFrame, across: str) -> pd.DataFrame:
     parameters = [name for name in rows.columns if name.startswith("set.")]
     differ = [name for name in parameters if rows[name].nunique(dropna=False) > 1]
     # An engine that lacks a parameter is no reason to drop its cases.
-    told = rows.copy()
-    told[differ] = rows[differ].where(rows[differ].notna(), "—")
+    filled = rows.copy()
+    filled[differ] = rows[differ].where(rows[differ].notna(), "—")
     index = ["test", "link", "unit", *(name for name in differ if name != f"set.{across}")]
-    return told.pivot_table(
+    return filled.pivot_table(
         index=index, columns=f"set.{across}", values="value", aggfunc="median", sort=False
     )
 
 
 if __name__ == "__main__":
-    database, run, *given = sys.argv[1:]
-    metric, across = [*given, *("throughput", "datagram")[len(given) :]]
-    found = measurements(database, int(run), metric)
-    if f"set.{across}" not in found:
+    database, run, *words = sys.argv[1:]
+    metric, across = [*words, *("throughput", "datagram")[len(words) :]]
+    values = measurements(database, int(run), metric)
+    if f"set.{across}" not in values:
         sys.exit(f"run {run} has no {metric} with a parameter {across}")
-    print(f"{len(found)} values, {(found['status'] == 'suspect').sum()} of them suspect")
-    print(medians(found, across).to_string())
+    print(f"{len(values)} values, {(values['status'] == 'suspect').sum()} of them suspect")
+    print(medians(values, across).to_string())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,22 @@ import pytest
 from tests.support import ROOT
 
 from railgauge.cli import cli
+from railgauge.plan.model import Plan, Test
 
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     *sorted(path for path in (ROOT / "docs").rglob("*.md") if "gallery" not in path.parts),
+]
+# What ships beside the pages, to be copied and read.
+EXAMPLES = [
+    *sorted(path for path in (ROOT / "docs/nightly").iterdir() if path not in PAGES),
+    *sorted((ROOT / "docs/examples").glob("*.py")),
+    *(
+        path
+        for folder in ("plans", "reports", "engines/external")
+        for path in sorted((ROOT / folder).rglob("*.yaml"))
+    ),
 ]
 _FENCED = re.compile(r"^```[\w{}-]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(
@@ -24,7 +36,10 @@ _CALL = re.compile(
 )
 _OPTION = re.compile(r"--[a-z][a-z0-9_-]*")
 # Programs report and compare: they don't tell, nor hold anything against anybody.
-_NOT_PLAIN = re.compile(r"\b(?:told|tell|tells|telling|besides|held\s+against)\b", re.IGNORECASE)
+_NOT_PLAIN = re.compile(
+    r"\b(?:told|tell|tells|telling|besides|(?:held|holds?|holding)\s+(?:\w+\s+)?against)\b",
+    re.IGNORECASE,
+)
 
 
 def code(page: Path) -> Iterator[str]:
@@ -83,7 +98,7 @@ def test_commands_and_options_in_the_documentation_are_there(page: Path) -> None
     assert not wrong
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES + EXAMPLES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_is_in_plain_technical_words(page: Path) -> None:
     assert _NOT_PLAIN.findall(page.read_text(encoding="utf-8")) == []
 
@@ -172,3 +187,54 @@ def test_shipped_files_that_the_documentation_names_are_there(page: Path) -> Non
     examples = {"plans/fabric.yaml", "reports/X.yaml", "reports/NAME.yaml"}
     examples |= {"reports/papers/NAME.yaml"}
     assert not {name for name in named - examples if not (ROOT / name).exists()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_tables_rows_have_as_many_cells_as_its_head(page: Path) -> None:
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        head, *rows = (len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines())
+        assert rows == [head] * len(rows), table
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_functions_that_the_documentation_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    names = {*re.findall(r"\brailgauge(?:\.[a-z_]+){2,}(?=\W)", text)}
+    names |= {f"railgauge.store.{name}" for name in re.findall(r"\bStore\.[a-z_]+", text)}
+    assert [name for name in sorted(names) if not is_there(name)] == []
+
+
+def is_there(name: str) -> bool:
+    """Return whether a dotted name is a module of ours, or something in one."""
+    try:
+        pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
+
+
+def first_cells(page: str) -> str:
+    """Return what the first cells of a page's tables hold."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    return " ".join(line.split("|")[1] for line in lines if line.startswith("|"))
+
+
+@pytest.mark.parametrize("model", [Plan, Test])
+def test_the_page_on_plans_has_a_row_for_each_key(model: type[Plan | Test]) -> None:
+    cells = first_cells("plans.md")
+    assert [name for name in model.model_fields if f"`{name}`" not in cells] == []
+
+
+def test_the_page_on_testbeds_names_each_one_that_ships() -> None:
+    text = (ROOT / "docs/testbed.md").read_text(encoding="utf-8")
+    files = [path.name for path in (ROOT / "plans/testbeds").glob("*.yaml")]
+    assert [name for name in files if f"{name}`" not in text] == []
+
+
+def test_the_page_on_other_programs_names_the_variables_that_they_get() -> None:
+    source = (ROOT / "engines/tools/exec/command.c").read_text(encoding="utf-8")
+    usual = re.findall(r'#define USUAL "(.*)"', source)[0].split(",")
+    text = (ROOT / "docs/external.md").read_text(encoding="utf-8")
+    assert len(usual) > 5
+    assert [name for name in usual if not re.search(rf"\b{re.escape(name)}[ ,]", text)] == []

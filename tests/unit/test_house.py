@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,19 @@ def test_the_architectures_rooms_are_those_of_the_contract_from_the_top_down() -
     assert {f"{room}/" for room in contract} == {
         f"{path.name}/" for path in house.PACKAGE.iterdir() if (path / "__init__.py").exists()
     }
+
+
+def test_the_architectures_stages_are_those_of_a_run() -> None:
+    text = (house.ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = text.partition("| stage |")[2].partition("\n\n")[0]
+    stages = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    source = (house.PACKAGE / "run/pipeline.py").read_text(encoding="utf-8")
+    body = source.partition("def execute(")[2].partition("def read(")[0]
+    called = re.findall(
+        r"^    (?:\w+ = |return )?(?:keeping_going\()?(\w+)[,(]", body, re.MULTILINE
+    )
+    assert len(called) > 10
+    assert stages == ["read", *called]
 
 
 @pytest.mark.parametrize(

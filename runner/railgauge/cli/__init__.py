@@ -30,7 +30,7 @@ from railgauge.base.stop_signals import raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
-    "init": ("starting", "init", "Write a plan and a hosts file to begin with."),
+    "init": ("starting", "init", "Write a first plan and hosts file."),
     "plans": ("starting", "list_plans", "List the plans that ship, or copy one."),
     "reports": ("starting", "list_reports", "List the reports that ship, or copy one."),
     "check": ("planning", "check", "Validate a plan and say what it would run."),

@@ -30,7 +30,7 @@ def baseline() -> None:
 def set_command(
     name: str, runs: tuple[int, ...], description: str, replace: bool, where: str
 ) -> None:
-    """Call each RUN, all of them together, the baseline NAME.
+    """Make the RUNs, all together, the baseline NAME.
 
     Runs of one plan, measured while all was well; with three or more, what they differ by among
     themselves counts as normal. Their hosts' facts are kept with them.

@@ -42,7 +42,7 @@ _PROBLEMS, _UNREACHABLE = 1, 3
 @click.command()
 @click.argument("hosts", metavar="HOSTS", type=ShippedFile("plans"))
 @click.option(
-    "--plan", type=ShippedFile("plans"), help="A plan whose wishes the hosts have to meet."
+    "--plan", type=ShippedFile("plans"), help="A plan whose requirements the hosts have to meet."
 )
 @click.option(
     "--links",

@@ -106,7 +106,7 @@ def import_group() -> None:
     "--stdev",
     multiple=True,
     metavar="METRIC=COLUMN:UNIT",
-    help="The column of a mean's sample standard deviation; so --minimum, --maximum.",
+    help="The column of a mean's sample standard deviation; likewise --minimum and --maximum.",
 )
 @click.option("--minimum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
 @click.option("--maximum", multiple=True, metavar="METRIC=COLUMN:UNIT", hidden=True)
@@ -265,6 +265,6 @@ def _settings(texts: tuple[str, ...]) -> dict[str, str]:
     settings: dict[str, str] = {}
     for name, value in map(parse_setting, texts):
         if name in settings:
-            raise InputError(f"--set {name} is given twice: leave one away")
+            raise InputError(f"--set {name} is given twice: give it once")
         settings[name] = value
     return settings

@@ -81,7 +81,7 @@ def _labels(
         if not value.strip() or not value.isprintable():
             raise click.BadParameter(f"the label {key!r} has no value: write {key}=VALUE")
         if labels.setdefault(key, value) != value:
-            raise click.BadParameter(f"the label {key!r} is given twice: leave one away")
+            raise click.BadParameter(f"the label {key!r} is given twice: give it once")
     return labels
 
 

@@ -30,7 +30,7 @@ _copy_to = click.option(
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(list(KINDS)), required=False)
+@click.argument("kind", metavar="[KIND]", type=click.Choice(list(KINDS)), required=False)
 @click.option("--hosts", metavar="HOSTLIST", help="The hosts, as n[1-4] or gw1,gw2.")
 @click.option(
     "--addresses",
@@ -46,10 +46,10 @@ _copy_to = click.option(
 )
 @click.option("--out", type=_FOLDER, default=Path(), help="The folder for the two files.")
 def init(kind: str | None, hosts: str | None, addresses: str, ssh: str, out: Path) -> None:
-    """Write a plan and a hosts file to begin with; ask for what isn't given.
+    """Write a first plan and hosts file; ask for what isn't given.
 
-    KIND: pairs (each host to the next), all-pairs, or machine (each host alone). Files that are
-    there already stay as they are.
+    KIND: pairs (each host to the next), all-pairs, or machine (each host alone). No file is
+    overwritten.
     """
     if kind is None:
         for name, (description, *_) in KINDS.items():

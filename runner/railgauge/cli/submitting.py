@@ -54,8 +54,8 @@ from railgauge.run.submission import Submission
 def submit(out: Path | None, dry_run: bool, inside: bool, **options: Any) -> int:
     """Run PLAN in a Slurm job; where its time is too short, go on in the next one, on its nodes.
 
-    The plan is checked first. The job runs this very railgauge, on nodes that it shares with
-    nobody. No next job follows one that could measure nothing.
+    The plan is checked first. The job runs this very railgauge and has its nodes for itself. No
+    next job follows one that could measure nothing.
     """
     if options["run"] is not None:
         reason = "is not for --resume: a run goes on with the hosts and labels it began with"

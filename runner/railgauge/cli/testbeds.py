@@ -33,7 +33,7 @@ def testbed() -> None:
 def up_command(file: Path, hosts_out: Path | None) -> None:
     """Build the testbed that FILE describes and write the hosts file with which plans use it.
 
-    Root builds it on the machine itself, anybody else in a user namespace.
+    Root builds it on the machine itself, other users in a user namespace.
     """
     state = up(file)
     text = state.hosts_file.read_text(encoding="utf-8")

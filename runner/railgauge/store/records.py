@@ -63,7 +63,7 @@ def imported_at(moments: Iterable[float | None], at: float | None) -> float | No
     """
     times = [moment for moment in moments if moment is not None]
     if times and at is not None:
-        raise InputError("when it was measured is in the file already: leave --at away")
+        raise InputError("when it was measured is in the file already: leave --at out")
     return min(times, default=at)
 
 

@@ -247,7 +247,7 @@ def test_a_file_full_of_mistakes_tells_the_first_fifty(importer: Importer) -> No
         ({"metrics": MAPPING.metrics * 2}, "metric 'throughput' is given twice"),
         ({"parameters": [Binding("dtagram", "bytes")]}, "did you mean 'datagram'"),
         ({"parameters": [Binding("mode", "bytes")]}, "parameter 'mode' is given twice"),
-        ({"parameters": [Binding("count", "bytes:B")]}, "'count' has no unit: leave ':B' away"),
+        ({"parameters": [Binding("count", "bytes:B")]}, "'count' has no unit: leave ':B' out"),
         ({"fixed": {"mode": "steam"}}, "for all rows: 'steam' is not one of"),
         ({"fixed": {"colour": "red"}}, "unknown parameter 'colour' of engine udp"),
         ({"link": ""}, "say which column names the link"),

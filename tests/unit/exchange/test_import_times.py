@@ -158,7 +158,7 @@ def test_a_file_that_tells_its_time_is_believed(
         assert datetime.fromisoformat(began) == datetime.fromtimestamp(seconds, UTC)
     _, error = call("import", *arguments, "--at", AT, "--db", tmp_path / "other.db")
     assert isinstance(error, InputError)
-    assert "leave --at away" in str(error)
+    assert "leave --at out" in str(error)
     assert not (tmp_path / "other.db").exists()
 
 

@@ -465,7 +465,7 @@ class _Reader:
         info = self.engine.parameters[binding.name]
         column, unit = self._source(binding.source)
         if unit and not info.unit:
-            raise InputError(f"parameter {info.name!r} has no unit: leave ':{unit}' away")
+            raise InputError(f"parameter {info.name!r} has no unit: leave ':{unit}' out")
         return info.name, column, lambda text: parse_parameter(info, text, unit)
 
     def _metric(self, binding: Binding) -> tuple[str, int, Callable[[str], float]]:

@@ -141,7 +141,7 @@ def _name_problems(
             hint = suggest(name, available) or f": it has {', '.join(available)}"
             yield f"unknown {kind} {name!r} of engine {engine}{hint}"
         if names.count(name) > 1:
-            yield f"the {kind} {name!r} is given twice: leave one away"
+            yield f"the {kind} {name!r} is given twice: give it once"
 
 
 def fixed_parameters(mapping: CsvMapping, engine: EngineInfo) -> dict[str, Value]:
