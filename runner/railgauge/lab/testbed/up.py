@@ -11,9 +11,7 @@ from railgauge.hosts.transport.netns import exists
 from railgauge.lab.testbed import construction, relay
 from railgauge.lab.testbed.down import remove
 from railgauge.lab.testbed.holder import hold
-from railgauge.lab.testbed.hosts_file import hosts_file
 from railgauge.lab.testbed.layout import free_network, has_delay, lay_out
-from railgauge.lab.testbed.mpirun_agent import agent
 from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.shaping import kernel_has_netem
 from railgauge.lab.testbed.state import (
@@ -25,6 +23,7 @@ from railgauge.lab.testbed.state import (
     states,
     translated,
 )
+from railgauge.lab.testbed.testbed_files import agent, hosts_file
 from railgauge.lab.testbed.testbed_model import Testbed
 
 
