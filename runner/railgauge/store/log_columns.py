@@ -42,8 +42,12 @@ class Field:
         return round(value * (self.per or ticks_per_second))
 
 
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 def _same(names: str, prefix: str = "", per: int | None = None) -> dict[str, Field]:
-    return {name: Field(prefix + name, per=per) for name in names.split()}
+    return {name: Field(prefix + name, per=per) for name in _words(names)}
 
 
 _CPU_TIMES = _same(
@@ -82,7 +86,7 @@ HOST: Mapping[str, Field] = {
 # memory/NAME, the lines of /proc/meminfo: the columns are their names in lower case.
 MEMORY: Mapping[str, Field] = {
     name: Field(name.lower().replace("(", "_").replace(")", ""), gauge=True)
-    for name in (
+    for name in _words(
         "MemTotal MemFree MemAvailable Buffers Cached SwapCached Active Inactive Active(anon) "
         "Inactive(anon) Active(file) Inactive(file) Unevictable Mlocked SwapTotal SwapFree Zswap "
         "Zswapped Dirty Writeback AnonPages Mapped Shmem KReclaimable Slab SReclaimable "
@@ -91,7 +95,7 @@ MEMORY: Mapping[str, Field] = {
         "AnonHugePages ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree "
         "Unaccepted Balloon HugePages_Total HugePages_Free HugePages_Rsvd HugePages_Surp "
         "Hugepagesize Hugetlb DirectMap4k DirectMap2M DirectMap1G"
-    ).split()
+    )
 }
 
 # FAMILY/CPU/NAME, and FAMILY/CPU where a family has but one.
@@ -129,11 +133,11 @@ PROTOCOL_SUMS: Mapping[str, tuple[str, ...]] = {
 # A port of a switch or router: IF-MIB's counters (RFC 2863). PostgreSQL folds names to lower case.
 PORT: Mapping[str, Field] = {
     name: Field(name.lower())
-    for name in (
+    for name in _words(
         "ifHCInOctets ifHCInUcastPkts ifHCInMulticastPkts ifHCInBroadcastPkts ifInDiscards "
         "ifInErrors ifInUnknownProtos ifHCOutOctets ifHCOutUcastPkts ifHCOutMulticastPkts "
         "ifHCOutBroadcastPkts ifOutDiscards ifOutErrors ifInOctets ifInUcastPkts "
         "ifInMulticastPkts ifInBroadcastPkts ifOutOctets ifOutUcastPkts ifOutMulticastPkts "
         "ifOutBroadcastPkts"
-    ).split()
+    )
 }
