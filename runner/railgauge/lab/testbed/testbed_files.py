@@ -71,7 +71,6 @@ def _section(name: str, entries: dict[str, Any]) -> str:
     return "".join(lines)
 
 
-
 def agent(record: ClusterRecord) -> str:
     """Return the script: it knows the testbed's hosts by name and by address."""
     layout = record.layout

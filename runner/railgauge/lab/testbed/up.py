@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from railgauge.lab.testbed.state import (
     State,
     begin,
     locked,
-    new_token,
     states,
     translated,
 )
@@ -61,7 +61,9 @@ def _record(testbed: Testbed, source: str) -> ClusterRecord:
                     f"the network namespace {namespace} is there already, and no testbed of ours "
                     f"knows it: remove it (ip netns del {namespace}) or rename the testbed"
                 )
-    return ClusterRecord(new_token(testbed.name), layout, source, privileged)
+    # It marks the testbed's processes, the name first for whoever looks.
+    token = f"rg-{testbed.name}-{uuid.uuid4().hex}"
+    return ClusterRecord(token, layout, source, privileged)
 
 
 def _build(state: State) -> State:

@@ -122,7 +122,9 @@ def _traffic(counts: dict[str, int]) -> int:
 def interrupt_sheets(counters: Counters) -> list[Sheet]:
     """Return the table of interrupts that came and the one of softirqs, the most frequent first."""
     labels = {name.removeprefix("interrupt/"): label for name, label in counters.log.labels.items()}
-    hard = _interrupt_sheet("Interrupt by interrupt", "Interrupt", counters.members("interrupt"), labels)
+    hard = _interrupt_sheet(
+        "Interrupt by interrupt", "Interrupt", counters.members("interrupt"), labels
+    )
     soft = _interrupt_sheet("Soft interrupts", "Softirq", counters.members("softirq"), None)
     return [sheet for sheet in (hard, soft) if sheet is not None]
 
