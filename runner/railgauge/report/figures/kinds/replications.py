@@ -27,7 +27,7 @@ from railgauge.report.tables.axes import Axis
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
-    from railgauge.store.timed_values import Moment
+    from railgauge.store.stored_replications import Moment
 
 _Moments = Mapping[int, Mapping[tuple[str, str], Sequence["Moment"]]]
 

@@ -27,9 +27,8 @@ from railgauge.report.pages.case.overview import (
     metric_units,
     replication_sheet,
 )
-from railgauge.report.pages.case.series_timelines import series_timelines
 from railgauge.report.pages.case.sheet import Sheet
-from railgauge.report.pages.case.timelines import Timeline, timelines
+from railgauge.report.pages.case.timelines import Timeline, series_timelines, timelines
 from railgauge.report.pages.contents import Details
 from railgauge.report.pages.scheme import Scheme, scheme
 from railgauge.store.stored_replications import StoredReplication
