@@ -1,6 +1,7 @@
 """What belongs to a replication beside its values: traces, system logs, ports, suspicions.
 
-It's made ready before the database is locked, and stored in the replications' own transaction.
+It's made ready before the database is locked, and stored in the replications' own transaction;
+ports, suspicions and warnings are read here, too.
 """
 
 from __future__ import annotations

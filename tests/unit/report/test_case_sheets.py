@@ -8,8 +8,8 @@ import pytest
 from tests.support.log_samples import system_log
 
 from railgauge.base.systemlog import SoakLoad, SystemLog
-from railgauge.report.pages.case.counter_families import Counters
 from railgauge.report.pages.case.counter_sheets import (
+    Counters,
     fabric_sheet,
     interface_sheet,
     interrupt_sheets,

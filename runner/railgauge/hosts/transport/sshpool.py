@@ -28,6 +28,7 @@ def with_retries(
 ) -> T:
     """Return what `connect` gives, which is called up to three times.
 
+    Only connecting is tried again: what was begun over a connection is never begun again.
     After a HostUnreachableError that `is_transient` it's called again, about 0.5 and 1.5 s after
     the first, each pause up to half as long or longer, so that many who failed together don't all
     come back together. Setting `given_up` ends the waiting: the last error is raised.

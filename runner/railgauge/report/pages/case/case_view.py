@@ -10,8 +10,8 @@ from railgauge.base.number import plural
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.pages.case.case_records import CaseRecords
-from railgauge.report.pages.case.counter_families import Counters
 from railgauge.report.pages.case.counter_sheets import (
+    Counters,
     fabric_sheet,
     interface_sheet,
     interrupt_sheets,
