@@ -19,9 +19,9 @@ from tests.support.sshlab import PORT, Lab, Sshd, keygen
 from railgauge.base.errors import EnvironmentFailedError, HostKeyError, HostUnreachableError
 from railgauge.hosts.transport import interface, open_transport
 from railgauge.hosts.transport.interface import run
-from railgauge.hosts.transport.retry import TRIES
 from railgauge.hosts.transport.ssh import SshTransport
 from railgauge.hosts.transport.sshconnect import SshConnection
+from railgauge.hosts.transport.sshpool import TRIES
 from railgauge.plan.model import Host
 
 KEEPALIVE = 5.0

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from sqlalchemy import create_engine
+from tests.support.engine_schema import add_engines
 
 from railgauge.lab.testbed.testbed_model import Testbed
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.catalogue.external_model import ExternalEngine
-from railgauge.plan.engine_schema import add_engines
 from railgauge.plan.model import HostsFile, Plan
 from railgauge.plan.validation import StrictModel
 from railgauge.report.definition.definition_model import Spec

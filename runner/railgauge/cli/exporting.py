@@ -10,9 +10,8 @@ from railgauge.base.characters import visible
 from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.options import database
-from railgauge.exchange.exporting.export import export
+from railgauge.exchange.exporting.export import STANDARD_OUTPUT, export
 from railgauge.exchange.exporting.view_rows import MEASUREMENT, VIEWS
-from railgauge.exchange.exporting.whole import STANDARD_OUTPUT
 from railgauge.exchange.hpcbench.export_hpcbench import export_hpcbench
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store

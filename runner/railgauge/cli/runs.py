@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import click
@@ -17,14 +17,17 @@ from railgauge.cli.options import as_json, database, refuse_given
 from railgauge.cli.tables import default_text
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.definition.statistic import FIELDS, record, summary_of
 from railgauge.report.pages.case_settings import IN_EFFECT, settings_tables
 from railgauge.report.tables.default import default_series
+from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.run_context import unlike_in_launches
-from railgauge.report.tables.statistics_json import statistics_of
+from railgauge.stats.oddities import oddities
+from railgauge.stats.summaries import summaries
 from railgauge.store import Store
 from railgauge.store.counts import LaunchSettings, granted_by_case
-from railgauge.store.records import Failure, PlannedCase, StoredRun, StoredSuspicion
+from railgauge.store.records import Failure, PlannedCase, Series, StoredRun, StoredSuspicion
 
 # Of the cases that never got narrow enough, so many are named.
 _MOST_WIDE = 5
@@ -230,3 +233,31 @@ def _suspicions_json(suspicions: Sequence[StoredSuspicion]) -> list[dict[str, ob
         }
         for suspicion in suspicions
     ]
+
+
+def statistics_of(series: Sequence[Series]) -> Iterator[dict[str, object]]:
+    """Yield the statistics of each of `series` that has values, in base units, None without."""
+    measured = [entry for entry in series if len(entry.values)]
+    values = [entry.values for entry in measured]
+    levels = [entry.level for entry in measured]
+    for entry, odd, summary in zip(
+        measured, oddities(values), summaries(values, levels), strict=True
+    ):
+        yield {
+            "test": entry.test,
+            "link": entry.case.link,
+            "case_key": entry.case.key,
+            "metric": entry.metric,
+            "unit": entry.unit,
+            "better": entry.better,
+            "kind": entry.kind,
+            **dict(zip(FIELDS, record(summary_of(entry, summary), entry.average), strict=True)),
+            "autocorrelation": odd.autocorrelation,
+            "trend": odd.trend,
+            "two_groups": odd.groups._asdict() if odd.groups and in_groups(entry) else None,
+            "suspect": int(entry.suspect.sum()),
+            "failed": entry.failed,
+            "asked": entry.planned,
+            "rule": entry.rule,
+            "ended": entry.ended,
+        }

@@ -15,8 +15,8 @@ from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
 from railgauge.lab.testbed.down import down
 from railgauge.lab.testbed.read_testbed import read_testbed
+from railgauge.lab.testbed.relay import counts
 from railgauge.lab.testbed.state import State, find, states
-from railgauge.lab.testbed.status import as_dict
 from railgauge.lab.testbed.up import up
 
 
@@ -82,7 +82,7 @@ def _chosen(target: str) -> State:
 @as_json
 def list_command(as_json: bool) -> None:
     """List the testbeds, their hosts and links, and what was lost on them."""
-    testbeds = [as_dict(state) for state in states()]
+    testbeds = [_as_json(state) for state in states()]
     if as_json:
         click.echo(json_text(testbeds))
         return
@@ -90,6 +90,43 @@ def list_command(as_json: bool) -> None:
         click.echo("no testbed is up: railgauge testbed up FILE builds one")
     for entry in testbeds:
         click.echo("\n".join(_lines(entry)))
+
+
+def _as_json(state: State) -> dict[str, Any]:
+    """Return a testbed's description, with what its relays counted so far."""
+    answer: dict[str, Any] = {
+        "name": state.name,
+        "state": "unfinished",
+        "folder": str(state.folder),
+    }
+    if state.record is None:
+        return answer
+    layout = state.record.layout
+    counted = counts(state)
+    return {
+        **answer,
+        "state": "up" if state.record.ready else "unfinished",
+        "source": state.record.source,
+        "network": layout.network,
+        "holder": state.record.holder,
+        "hosts_file": str(state.hosts_file),
+        "hosts": [
+            {"name": name, "address": layout.addresses[name], "netns": namespace}
+            for name, namespace in layout.namespaces.items()
+        ],
+        "cables": [
+            {
+                "name": cable.name,
+                "ends": [f"{end.namespace}/{end.interface}" for end in cable.ends],
+                "rate": cable.rate,
+                "delay": cable.delay,
+                "mtu": cable.mtu,
+                "by": cable.by,
+                **({"relay": counted[index]} if index in counted else {}),
+            }
+            for index, cable in enumerate(layout.cables)
+        ],
+    }
 
 
 def _lines(testbed: dict[str, Any]) -> Iterator[str]:
@@ -120,7 +157,7 @@ def _about(cable: dict[str, Any]) -> Iterator[str]:
     elif "left_to_right" not in relay:
         yield "the relay doesn't answer"
     for arrow, direction in (("→", "left_to_right"), ("←", "right_to_left")):
-        if counts := relay.get(direction):
-            yield f"{arrow} {counts['passed']} passed {counts['lost']} lost"
-            if dropped := counts["overflowed"] + counts["refused"] + counts["unread"]:
+        if numbers := relay.get(direction):
+            yield f"{arrow} {numbers['passed']} passed {numbers['lost']} lost"
+            if dropped := numbers["overflowed"] + numbers["refused"] + numbers["unread"]:
                 yield f"{arrow} {dropped} dropped"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import asdict
 from typing import TextIO
 
 from railgauge.engine.outcome import Launch, Outcome
@@ -54,10 +55,7 @@ class EventLines(Observer):
                 status=outcome.status,
                 metrics=dict(metrics),
                 error=error,
-                suspicions=[
-                    {"code": suspicion.code, "host": suspicion.host, "message": suspicion.message}
-                    for suspicion in outcome.suspicions
-                ],
+                suspicions=[asdict(suspicion) for suspicion in outcome.suspicions],
                 warnings=list(launch.warnings),
             )
 

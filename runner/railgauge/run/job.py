@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from railgauge.base.errors import InputError
@@ -73,13 +72,8 @@ class Request:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._cleanup.__exit__(kind, error, traceback)
+    def __exit__(self, *error: Any) -> None:
+        self._cleanup.__exit__(*error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,6 @@ from railgauge.run.stopping import Judge, Unsettled, spans_of
 from railgauge.run.time_left import TimeLeft
 from railgauge.schedulers import deadline
 from railgauge.store.database_url import connect as connect_database
-from railgauge.store.records import StoredRun
 
 # How long the machines are watched before the first and after the last launch.
 _IDLE_SECONDS = 0.5
@@ -178,7 +177,7 @@ def expand(job: ReadRun) -> ExpandedRun:
     if (only := only_cases(job.files)) is not None:
         tests = restricted(tests, only)
     if job.request.run is not None:
-        began = {(planned.test, planned.case.key) for planned in _stored(job).cases}
+        began = {(planned.test, planned.case.key) for planned in job.request.stored_run.cases}
         if began != {(test.test.name, case.key) for test in tests for case in test.cases}:
             raise InputError(
                 f"run {job.request.run} can't go on: its plan gives other cases now, with this "
@@ -294,8 +293,7 @@ def watch(job: RecordedRun) -> WatchedRun:
         job.sites,
         job.machines,
         job.facts,
-        everywhere=everywhere,
-        say=observer.say,
+        observer.say,
     )
     job.cleanup.enter_context(closing(scene))
     with _with_resume_hint(job):
@@ -423,8 +421,3 @@ def _namer(job: WatchedRun) -> Namer:
 
 def _names(job: WatchedRun) -> CaseNames:
     return CaseNames(of_tests(job.tests), job.loaded.catalogue)
-
-
-def _stored(job: ReadRun) -> StoredRun:
-    assert job.request.run is not None
-    return job.request.store.run(job.request.run)

@@ -1,7 +1,7 @@
 """What copying knows of the tables: whose rows are whose, and which ids stand for what.
 
 All of it comes from the tables' own keys, so that one that is added is copied too or, if it's tied
-to the others in a way that isn't known here, is listed by `unknown_tables`.
+to the others in a way that isn't known here, fails a test.
 """
 
 from __future__ import annotations
@@ -86,15 +86,6 @@ def owned(by: Owner) -> list[Table]:
         table
         for table in Base.metadata.sorted_tables
         if table.name not in (*SHARED, *OWN) and owner(table) == by
-    ]
-
-
-def unknown_tables() -> list[str]:
-    """Return the tables that copying would forget: there may be none."""
-    return [
-        name
-        for name, table in TABLES.items()
-        if name not in (*SHARED, *OWN) and owner(table) is None
     ]
 
 

@@ -210,24 +210,5 @@ SUSPICION = Table(
     sqlite_with_rowid=False,
 )
 
-# All of them, each after those that it refers to.
-LOG_TABLES = (
-    LABEL_SET,
-    LABEL,
-    LOG,
-    HOST_LOG,
-    MEMORY_LOG,
-    CPU_LOG,
-    INTERFACE_LOG,
-    INTERRUPT_LOG,
-    PROTOCOL_LOG,
-    FABRIC_LOG,
-    COUNTER_LOG,
-    SOAK_LOG,
-    COUNTER,
-    LOG_SERIES,
-    LOG_NOTE,
-    PORT_LOG,
-    PORT_COUNTER_LOG,
-    SUSPICION,
-)
+# All that stand here, each after those that it refers to.
+LOG_TABLES = tuple(table for table in [*globals().values()] if isinstance(table, Table))

@@ -14,7 +14,6 @@ from railgauge.store import (
     counts,
     digest,
     extras,
-    extras_read,
     heads,
     inventory,
     log_read,
@@ -50,13 +49,13 @@ from railgauge.store.records import (
 )
 from railgauge.store.series import all_series
 from railgauge.store.stored_replications import (
+    case_moments,
     case_replications,
     granted_settings,
     launch_seconds,
     launch_times,
     logged_cases,
 )
-from railgauge.store.timed_values import case_moments
 from railgauge.store.traces import (
     load_intervals,
     load_trace,
@@ -278,9 +277,9 @@ class Store(Database):
     logged_runs = reading(inventory.logged_runs)
     logs = reading(log_read.logs)
     run_logs = reading(log_read.run_logs)
-    ports = reading(extras_read.ports)
-    suspicions = reading(extras_read.suspicions)
-    warnings = reading(extras_read.warnings)
+    ports = reading(extras.ports)
+    suspicions = reading(extras.suspicions)
+    warnings = reading(extras.warnings)
     traces = reading(stored_traces)
     trace = reading(load_trace)
     interval_series = reading(stored_intervals)

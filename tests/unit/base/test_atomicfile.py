@@ -10,7 +10,7 @@ import pytest
 
 from railgauge.base.atomicfile import PART, atomic_file, write_atomic
 from railgauge.base.errors import InputError
-from railgauge.exchange.exporting.whole import written_whole
+from railgauge.exchange.exporting.export import written_whole
 from railgauge.report.document.write_report import _write
 from railgauge.report.site.folder import Folder
 from railgauge.report.site.mark import FileMark

@@ -26,9 +26,8 @@ from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, pl
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.cli import cli
-from railgauge.exchange.exporting.export import FORMATS, export
+from railgauge.exchange.exporting.export import FORMATS, export, written_whole
 from railgauge.exchange.exporting.view_rows import COLUMNS, VIEWS, stretches
-from railgauge.exchange.exporting.whole import written_whole
 from railgauge.store import Store
 from railgauge.store.copy import copy
 from railgauge.store.models import Replication

@@ -11,7 +11,7 @@ import pytest
 from railgauge.base.errors import InputError
 from railgauge.hosts.equipment.credentials import read_credentials
 from railgauge.hosts.equipment.interfaces import Counter, DeviceReading, PortReading
-from railgauge.hosts.equipment.port_counts import count_changes, restarted
+from railgauge.hosts.equipment.path_counters import count_changes, restarted
 from railgauge.plan.equipment import Snmp
 
 _GIGABIT = 1e9

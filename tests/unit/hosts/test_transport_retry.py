@@ -16,8 +16,8 @@ from paramiko.ssh_exception import (
 )
 
 from railgauge.base.errors import HostKeyError, HostUnreachableError
-from railgauge.hosts.transport.retry import TRIES, with_retries
 from railgauge.hosts.transport.sshconnect import is_transient, translated
+from railgauge.hosts.transport.sshpool import TRIES, with_retries
 
 
 class Door:

@@ -19,7 +19,7 @@ from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
-from railgauge.stats.pair_interval import difference_interval, ratio_interval
+from railgauge.stats.hodges_lehmann import difference_interval, ratio_interval
 from railgauge.store.records import PublishedValue, Series
 
 _PLAIN = {"metric": "throughput", "statistic": "mean", "unit": "Mbit/s", "label": "Rate"}

@@ -17,7 +17,7 @@ from railgauge.report.pages.page import Page
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
-from railgauge.stats.pair_interval import ratio_interval
+from railgauge.stats.hodges_lehmann import ratio_interval
 from railgauge.stats.summary import summarise
 
 _VALUES = [100.0, 101.0, 99.0, 102.0, 98.0, 100.5, 100.2]

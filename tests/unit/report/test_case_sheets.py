@@ -8,12 +8,16 @@ import pytest
 from tests.support.log_samples import system_log
 
 from railgauge.base.systemlog import SoakLoad, SystemLog
-from railgauge.report.pages.case.counter_families import Counters
+from railgauge.report.pages.case.counter_sheets import (
+    Counters,
+    fabric_sheet,
+    interface_sheet,
+    interrupt_sheets,
+    machine_sheet,
+    protocol_sheet,
+    trouble_sheet,
+)
 from railgauge.report.pages.case.cpus import cpu_sheet
-from railgauge.report.pages.case.interface_sheet import interface_sheet
-from railgauge.report.pages.case.interrupt_sheets import interrupt_sheets
-from railgauge.report.pages.case.machine_sheet import machine_sheet
-from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
 from railgauge.report.pages.case.sheet import Sheet, count, share, value
 
 

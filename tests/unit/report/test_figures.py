@@ -20,9 +20,9 @@ from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.trace import encode
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.figures.figures import tell_apart
 from railgauge.report.figures.gnuplot import find_gnuplot, run_gnuplot
-from railgauge.report.figures.legend import tell_apart
-from railgauge.report.figures.quoting import quoted
+from railgauge.report.figures.scripts import quoted
 from railgauge.report.figures.thin import visible_points
 from railgauge.report.tables.selection import make_axes
 from railgauge.store import Store

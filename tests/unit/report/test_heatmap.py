@@ -19,7 +19,7 @@ from railgauge.base.errors import FileProblems, InputError
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.checks.spec import load_spec
 from railgauge.report.document.write_report import write_report
-from railgauge.report.figures.colours import colours
+from railgauge.report.figures.kinds.colouring import colours
 from railgauge.store import Store
 
 _SVG = "{http://www.w3.org/2000/svg}"

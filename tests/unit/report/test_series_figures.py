@@ -26,7 +26,7 @@ from railgauge.report.document.write_report import write_report
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.figures.kinds.interval_series import RTT, THROUGHPUT
 from railgauge.report.pages.case.case_view import HostTimelines
-from railgauge.report.pages.case.series_timelines import series_timelines
+from railgauge.report.pages.case.timelines import series_timelines
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.store import Store
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.support.report_data import series, table_spec
 
+from railgauge.cli.runs import statistics_of
 from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec
 from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import value_of
@@ -30,7 +31,6 @@ from railgauge.report.tables.default import default_spec
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.selection import make_axes
 from railgauge.report.tables.slow_nodes import build_listings
-from railgauge.report.tables.statistics_json import statistics_of
 from railgauge.report.tables.table import Table
 from railgauge.stats.interval import median_interval
 from railgauge.stats.summary import summarise

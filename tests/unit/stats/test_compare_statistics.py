@@ -10,10 +10,10 @@ from scipy import stats
 
 from railgauge.stats.between_runs import Variances, moderated, scatter
 from railgauge.stats.dependence import variance_factors
+from railgauge.stats.estimates import step_of
 from railgauge.stats.hodges_lehmann import shifts
 from railgauge.stats.multiple import benjamini_hochberg
 from railgauge.stats.rank_test import rank_test, rank_tests
-from railgauge.stats.resolution import step_of
 from railgauge.stats.spread import robust_spread
 
 _SIZES = [(1, 1), (1, 7), (3, 4), (4, 3), (10, 10), (6, 25), (25, 25), (12, 60)]

@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from railgauge.stats.dependence import stacked
-from railgauge.stats.summaries import summaries
+from railgauge.stats.summaries import row_sums, summaries
 from railgauge.stats.summary import summarise
-from railgauge.stats.sums import row_sums
 
 _SEED = 20261121
 

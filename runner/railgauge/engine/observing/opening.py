@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
+from railgauge.base.side_by_side import everywhere
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing.scene import Pause, Ports, Scene, TrafficWay
 from railgauge.engine.watch.watcher import Watcher
@@ -17,7 +18,6 @@ from railgauge.plan.links import Link
 from railgauge.plan.load import LoadedPlan
 from railgauge.plan.schedule import Dispatch
 
-_Everywhere = Callable[[Callable[[str], Watcher | None], Iterable[str]], dict[str, Watcher | None]]
 Facts = Mapping[str, Mapping[str, str]]
 
 
@@ -27,14 +27,12 @@ def set_scene(
     sites: Mapping[str, EquippedHost],
     machines: Mapping[str, str],
     facts: Facts,
-    *,
-    everywhere: _Everywhere,
     say: Callable[[str], None],
 ) -> Scene:
     """Return the scene of these dispatches, with a watcher on each machine that is to have one.
 
-    `everywhere` does something with each of many machines, side by side; whoever calls this closes
-    the watchers. What can't be watched is reported with `say`, and measured all the same.
+    Whoever calls this closes the watchers. What can't be watched is reported with `say`, and
+    measured all the same.
     """
     plan = loaded.plan
     bare = Scene(
@@ -50,14 +48,11 @@ def set_scene(
     )
     if not any(test.system_log for test in plan.tests):
         return bare
-    return replace(bare, watchers=_start_watchers(bare, dispatches, everywhere, say))
+    return replace(bare, watchers=_start_watchers(bare, dispatches, say))
 
 
 def _start_watchers(
-    scene: Scene,
-    dispatches: Iterable[Dispatch],
-    everywhere: _Everywhere,
-    say: Callable[[str], None],
+    scene: Scene, dispatches: Iterable[Dispatch], say: Callable[[str], None]
 ) -> dict[str, Watcher]:
     """Return machine -> watcher, of the machines that measure cases with a system log."""
     hosts = {

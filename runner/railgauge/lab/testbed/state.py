@@ -12,7 +12,6 @@ import fcntl
 import os
 import shutil
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -145,11 +144,6 @@ def find(name: str) -> State:
         available = f"there are {', '.join(by_name)}" if by_name else "there is none"
         raise InputError(f"no testbed {name!r} is up{suggest(name, by_name)} ({available})")
     return by_name[name]
-
-
-def new_token(name: str) -> str:
-    """Return what marks the processes of one testbed, the `name` first for whoever looks."""
-    return f"rg-{name}-{uuid.uuid4().hex}"
 
 
 def _record(folder: Path) -> ClusterRecord | None:

@@ -15,8 +15,7 @@ from railgauge.report.figures.figure import Figure, text_bars
 from railgauge.report.figures.plotfile import DrawnFigure
 from railgauge.report.formats import tex
 from railgauge.report.formats.plaintext import TextLayout
-from railgauge.report.formats.policy import policy
-from railgauge.report.formats.templates import ANGLED, environment
+from railgauge.report.formats.templates import ANGLED, environment, policy
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
 from railgauge.report.pages.appendix.appendix_parts import Appendix

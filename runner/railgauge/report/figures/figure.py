@@ -20,7 +20,6 @@ from railgauge.stats.digits import decimals_of_interval
 # left, right, y, low, high. Of a "grid" the cells are drawn, which `Content.grid` holds.
 Style = Literal["dots", "marks", "steps", "lines", "points", "bars", "grid"]
 NO_ROWS = np.empty((0, 2))
-# Where which text stands on an axis.
 # In text, so many bars of so many characters at most.
 _MOST_BARS, _BAR = 24, 36
 Tics = tuple[tuple[float, str], ...]

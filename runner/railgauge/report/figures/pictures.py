@@ -6,13 +6,16 @@ Each makes a `NAME-picture.tex` for \input, whichever it is; most a graphic besi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.report.figures.gnuplot import run_for_bytes, terminals
-from railgauge.report.figures.pdflatex import picture_pdf
 
 Pictures = Literal["auto", "cairolatex", "pdfcairo", "epslatex", "pict2e", "pdflatex"]
 PICTURES: tuple[str, ...] = get_args(Pictures)
@@ -23,6 +26,21 @@ _FILLED, _TINY = 7, 0
 _PICT2E = ("pict2e", "color", "siunitx", "graphicx")
 # What a whole graphic ends with.
 _ENDS = {"pdf": "%%EOF", "eps": "%%Trailer"}
+_SECONDS = 120
+_OPTIONS = ("-interaction=batchmode", "-halt-on-error", "-no-shell-escape")
+# Neither dates nor file names in it: the same picture makes the same bytes.
+_DOCUMENT = r"""\documentclass{article}
+\usepackage{PACKAGES}
+\IfFileExists{lmodern.sty}{\usepackage[T1]{fontenc}\usepackage{lmodern}}{}
+\sisetup{per-mode=symbol}
+\pdfinfoomitdate=1 \pdftrailerid{} \pdfsuppressptexinfo=-1
+\hoffset=-1in \voffset=-1in
+\begin{document}
+\setbox0=\hbox{\input{picture}}
+\pdfpagewidth=\wd0 \pdfpageheight=\dimexpr\ht0+\dp0\relax
+\shipout\box0
+\end{document}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +142,50 @@ def draw_both(
 def _undated(pdf: bytes) -> bytes:
     """Return a PDF as of the epoch: offsets in it stay true, as dates are as long."""
     return _CREATED.sub(_EPOCH, pdf)
+
+
+def picture_pdf(picture: str, packages: Sequence[str]) -> bytes:
+    """Return the PDF of a `picture` environment that needs `packages`.
+
+    EnvironmentFailedError when there is no pdflatex, or it fails.
+    """
+    program = shutil.which("pdflatex")
+    if program is None:
+        raise EnvironmentFailedError(
+            "there is no pdflatex, which makes pictures' PDF files: install it (Debian:"
+            " texlive-latex-extra, texlive-science), or choose others by --pictures"
+        )
+    with tempfile.TemporaryDirectory(prefix="railgauge-") as path:
+        folder = Path(path)
+        (folder / "picture.tex").write_text(picture, encoding="utf-8")
+        document = _DOCUMENT.replace("PACKAGES", ",".join(packages))
+        (folder / "document.tex").write_text(document, encoding="utf-8")
+        try:
+            completed = subprocess.run(
+                [program, *_OPTIONS, "document.tex"],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise EnvironmentFailedError(
+                f"{program} did not finish a picture within {_SECONDS} s: try again when the"
+                " machine is less busy"
+            ) from error
+        pdf = folder / "document.pdf"
+        if completed.returncode or not pdf.is_file():
+            raise EnvironmentFailedError(
+                f"{program} failed on a picture: {_mistake(folder / 'document.log')}: has it"
+                f" the packages {', '.join(packages)}?"
+            )
+        return pdf.read_bytes()
+
+
+def _mistake(log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    return next(
+        (line[2:].rstrip(".") for line in lines if line.startswith("! ")), "it says nothing"
+    )

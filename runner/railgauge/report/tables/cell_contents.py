@@ -176,11 +176,11 @@ class ContentMaker:
     def _remarks_on(self, index: int) -> list[Remark]:
         remarks = self._remarks.get(index)
         if remarks is None:
-            series = self._series[index]
-            warnings = self._context.warnings_of(series)
+            series, context = self._series[index], self._context
+            name = series.run, series.test, series.case.key
             summary, odd = self._summaries.get(index), self._odd[index]
-            unlike = self._context.unlike_of(series)
-            codes = self._context.suspicions_of(series)
+            unlike, codes = context.unlike.get(name, ""), context.suspicions.get(name, ())
+            warnings = context.warnings.get(name, ())
             remarks = list(remarks_on(series, warnings, summary, odd, unlike, codes))
             self._remarks[index] = remarks
         return remarks

@@ -23,8 +23,8 @@ from railgauge.report.tables.axes import Axis, Key, axis_value
 from railgauge.report.tables.marks import Remark
 from railgauge.report.tables.selection import differing_axes, engines_shown, make_axes, selector
 from railgauge.report.tables.table import Column, Method, ReferenceValue
+from railgauge.stats.hodges_lehmann import difference_interval, ratio_interval
 from railgauge.stats.mean_difference import mean_difference_interval
-from railgauge.stats.pair_interval import difference_interval, ratio_interval
 from railgauge.stats.summary import Summary
 from railgauge.store.records import Series
 

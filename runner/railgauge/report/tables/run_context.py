@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from railgauge.report.definition.definition_model import TableSpec
     from railgauge.store import Store
     from railgauge.store.counts import LaunchSettings
-    from railgauge.store.records import Series, StoredRun
+    from railgauge.store.records import StoredRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,6 @@ class RunContext:
     pairs: Mapping[int, Sequence[PairStanding]] = field(default_factory=dict)
     unlike: Mapping[tuple[int, str, str], str] = field(default_factory=dict)
     suspicions: Mapping[tuple[int, str, str], Collection[str]] = field(default_factory=dict)
-
-    def suspicions_of(self, series: Series) -> Collection[str]:
-        """Return the codes of what speaks against replications of the series' case."""
-        return self.suspicions.get((series.run, series.test, series.case.key), ())
-
-    def unlike_of(self, series: Series) -> str:
-        """Return which settings of the series' case were not granted as asked, in a few words."""
-        return self.unlike.get((series.run, series.test, series.case.key), "")
-
-    def warnings_of(self, series: Series) -> Sequence[str]:
-        """Return the warnings of the launches of the series' case."""
-        return self.warnings.get((series.run, series.test, series.case.key), ())
 
 
 def read_context(

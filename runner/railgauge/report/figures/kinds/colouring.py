@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from railgauge.base.number import plain_number, plural
 from railgauge.report.figures.axis_ends import round_step
-from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Scale
 
 _BAR_STEPS = 64
@@ -26,6 +25,21 @@ _BETTER = {
     "outliers": "lower",
     "n": "higher",
 }
+# Nine even steps of viridis (N. Smith and S. van der Walt, 2015; CC0), dark to light.
+_VIRIDIS = (
+    *(0x440154, 0x472C7A, 0x3B518B, 0x2C718E, 0x21908D),
+    *(0x27AD81, 0x5CC863, 0xAADC32, 0xFDE725),
+)
+
+
+def colours(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return 0xRRGGBB for each of `shares` (n,): 0 is the darkest, 1 the lightest."""
+    steps = np.linspace(0, 1, len(_VIRIDIS))
+    rgb = np.zeros(len(shares), np.int64)
+    for shift in (16, 8, 0):
+        channel = [(colour >> shift) & 0xFF for colour in _VIRIDIS]
+        rgb |= np.interp(shares, steps, channel).round().astype(np.int64) << shift
+    return rgb
 
 
 class Colouring:

@@ -13,10 +13,9 @@ from railgauge.base.number import plain_number, plural
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import FIELDS, words_of
-from railgauge.report.figures.colours import colours
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
-from railgauge.report.figures.kinds.colouring import Colouring
+from railgauge.report.figures.kinds.colouring import Colouring, colours
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.figures.kinds.unseen import map_crosses
 from railgauge.report.tables.axes import Axis

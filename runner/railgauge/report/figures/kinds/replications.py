@@ -16,10 +16,10 @@ from railgauge.base.number import plural
 from railgauge.plan.cases import Value
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
+from railgauge.report.figures.axis_ends import time_scale
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
-from railgauge.report.figures.kinds.time_axis import time_scale
 from railgauge.report.figures.kinds.unseen import beyond, crosses, refuse_unseen, within
 from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
@@ -27,7 +27,7 @@ from railgauge.report.tables.axes import Axis
 if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import Series
-    from railgauge.store.timed_values import Moment
+    from railgauge.store.stored_replications import Moment
 
 _Moments = Mapping[int, Mapping[tuple[str, str], Sequence["Moment"]]]
 

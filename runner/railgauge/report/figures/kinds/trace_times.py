@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 
-_Notes = Callable[["Store", Sequence[tuple[str, "StoredTrace", Trace]]], Iterator[str]]
+_Notes = Callable[["Store", Sequence[tuple[str, "StoredTrace", Trace]]], Iterable[str]]
 
 
 def _by_sequence(quantity: Quantity, title: str, notes: _Notes, *, log: bool) -> Kind[StoredTrace]:
@@ -104,9 +104,5 @@ def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> I
         )
 
 
-def _no_notes(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> Iterator[str]:
-    return iter(())
-
-
 DELAYS = _by_sequence(DELAY, "Packet sequence number", _clocks, log=False)
-ROUND_TRIPS = _by_sequence(ROUND_TRIP, "Round trip number", _no_notes, log=True)
+ROUND_TRIPS = _by_sequence(ROUND_TRIP, "Round trip number", lambda *_: (), log=True)

@@ -10,22 +10,25 @@ from railgauge.base.number import plural
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
 from railgauge.report.pages.case.case_records import CaseRecords
-from railgauge.report.pages.case.counter_families import Counters
+from railgauge.report.pages.case.counter_sheets import (
+    Counters,
+    fabric_sheet,
+    interface_sheet,
+    interrupt_sheets,
+    machine_sheet,
+    protocol_sheet,
+    trouble_sheet,
+)
 from railgauge.report.pages.case.cpus import cpu_sheet
-from railgauge.report.pages.case.interface_sheet import interface_sheet
-from railgauge.report.pages.case.interrupt_sheets import interrupt_sheets
 from railgauge.report.pages.case.losses import LossPart, loss_parts, port_sheet
-from railgauge.report.pages.case.machine_sheet import machine_sheet
 from railgauge.report.pages.case.overview import (
     MOST_HOSTS,
     metric_sheet,
     metric_units,
     replication_sheet,
 )
-from railgauge.report.pages.case.protocols import fabric_sheet, protocol_sheet, trouble_sheet
-from railgauge.report.pages.case.series_timelines import series_timelines
 from railgauge.report.pages.case.sheet import Sheet
-from railgauge.report.pages.case.timelines import Timeline, timelines
+from railgauge.report.pages.case.timelines import Timeline, series_timelines, timelines
 from railgauge.report.pages.contents import Details
 from railgauge.report.pages.scheme import Scheme, scheme
 from railgauge.store.stored_replications import StoredReplication

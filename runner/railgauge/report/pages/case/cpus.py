@@ -8,7 +8,7 @@ from typing import NamedTuple, get_args
 from railgauge.base.derived import idle_kinds
 from railgauge.base.number import plural
 from railgauge.base.systemlog import SoakLoad, SystemLog
-from railgauge.report.pages.case.counter_families import Counters, by_number
+from railgauge.report.pages.case.counter_sheets import Counters, by_number
 from railgauge.report.pages.case.sheet import Kind, Piece, Sheet, SheetRow, count, share
 
 _ALWAYS = ("user", "system", "softirq")

@@ -13,8 +13,18 @@ from numpy.typing import NDArray
 
 from railgauge.base.characters import visible
 from railgauge.base.derived import CPU_KINDS, idle_kinds
-from railgauge.base.number import plain_number
+from railgauge.base.intervals import Intervals
+from railgauge.base.number import best_unit, plain_number, scale
 from railgauge.base.systemlog import SystemLog, TimeSeries
+from railgauge.plan.cases import Case
+from railgauge.report.figures.kinds.interval_series import (
+    LOSSES,
+    RETRANSMITS,
+    RTT,
+    THROUGHPUT,
+    WINDOW,
+    outline,
+)
 
 # Fewer samples than this show nothing that the totals don't.
 _FEWEST = 3
@@ -24,6 +34,7 @@ _MOST_STEPS = 100
 Steps = NDArray[np.float64]
 Rates = Callable[[TimeSeries], NDArray[np.float64] | None]
 Quantities = tuple[tuple[str, Rates], ...]
+_OF_SIDE = {"server": (THROUGHPUT, LOSSES), "client": (RTT, WINDOW, RETRANSMITS)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -191,3 +202,31 @@ def blocks(timeline: Timeline) -> Iterator[tuple[str, bool, tuple[Steps, ...]]]:
         for suspect, lines in ((False, points.sound), (True, points.suspect)):
             if lines:
                 yield points.label, suspect, lines
+
+
+def series_timelines(
+    case: Case, side: str, series: Sequence[tuple[Intervals, bool]]
+) -> Iterator[Timeline]:
+    """Yield the figures of a host that is the client, the server or both (`side`).
+
+    `series` has a replication's (series, whether suspect) for each that has one.
+    """
+    for quantity in (shown for end, of_end in _OF_SIDE.items() if end in side for shown in of_end):
+        all_steps = [
+            (quantity.steps(intervals, case), suspect)
+            for intervals, suspect in series
+            if quantity.column(intervals) is not None
+        ]
+        if not all_steps:
+            continue
+        values = [value for steps, _ in all_steps for value in steps[:, 2].tolist()]
+        unit = best_unit(quantity.unit, values)
+        per_unit = float(scale(unit, quantity.unit) or 1)
+        sound, suspect_ones = (
+            tuple(outline(steps) / (1.0, per_unit) for steps, of in all_steps if of == suspect)
+            for suspect in (False, True)
+        )
+        label = quantity.title.lower()
+        points = TimelinePoints(label, sound, suspect_ones)
+        name = f"series-{quantity.columns[0].replace('_', '-')}"
+        yield Timeline(name, f"{quantity.title} in the series", unit or label, (points,))

@@ -1,13 +1,37 @@
-"""Writes the hosts file with which plans measure on a testbed."""
+"""What a testbed has for plans: a hosts file, and a script for mpirun in place of ssh."""
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import yaml
 
 from railgauge.base.units import format_rate, format_time
-from railgauge.lab.testbed.state import State
+from railgauge.hosts.transport.netns import enter, inside
+from railgauge.lab.testbed.state import ClusterRecord, State
+
+_AGENT = """\
+#!/bin/sh
+# Stands for ssh in the testbed {name}: [OPTIONS] HOST COMMAND... runs the command on that host.
+while :; do
+    case "${{1-}}" in
+        -[BbcDEeFIiJLlmOopQRSWw]) shift 2 ;;
+        -*) shift ;;
+        *) break ;;
+    esac
+done
+host="${{1#*@}}"
+[ $# -eq 0 ] || shift
+set -- sh -c "$*"
+case "$host" in
+{hosts}
+    *) echo "railgauge: the testbed {name} has no host '$host'" >&2; exit 255 ;;
+esac
+{enter}exec "$@"
+"""
+# Whoever comes from outside doesn't see the namespaces.
+_ENTER = '[ -e /run/netns/{namespace} ] || set -- {prefix} "$@"\n'
 
 
 def hosts_file(state: State) -> str:
@@ -45,3 +69,17 @@ def _section(name: str, entries: dict[str, Any]) -> str:
         )
         lines.append(f"  {text.strip()[1:-1]}\n")
     return "".join(lines)
+
+
+def agent(record: ClusterRecord) -> str:
+    """Return the script: it knows the testbed's hosts by name and by address."""
+    layout = record.layout
+    hosts = [
+        f'    {name}|{layout.addresses[name]}) set -- {shlex.join(inside(namespace))} "$@" ;;'
+        for name, namespace in layout.namespaces.items()
+    ]
+    enters = ""
+    if record.holder is not None:
+        first = layout.all_namespaces[0]
+        enters = _ENTER.format(namespace=first, prefix=shlex.join(enter(record.holder)))
+    return _AGENT.format(name=layout.name, hosts="\n".join(hosts), enter=enters)
