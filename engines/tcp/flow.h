@@ -111,8 +111,8 @@ struct omitted sum_omitted(const struct sender *senders, size_t count, struct us
 void add_received(struct fields *fields, const struct reception *sum);
 
 /* bit/s; fails with SHORT_COUNT if what arrived, the omitted part included, is not what was sent,
- * with TOO_SHORT if what counts has no rate. */
-double rate_of(const struct reception *sum, double sent);
+ * with TOO_SHORT if what counts has no rate; a warm-up's is NAN then. */
+double rate_of(const struct result *result, const struct reception *sum, double sent);
 
 /* The connections' intervals together. retransmits: of what counts, once all has arrived. count 0:
  * those of a peer, yet to be received. */

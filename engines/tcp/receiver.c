@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -243,13 +244,14 @@ void add_received(struct fields *fields, const struct reception *sum)
     fields_add_number(fields, "timed", (double)sum->timed);
 }
 
-double rate_of(const struct reception *sum, double sent)
+double rate_of(const struct result *result, const struct reception *sum, double sent)
 {
     double arrived = (double)sum->bytes + sum->omitted.bytes;
+    bool has_rate = sum->elapsed >= LEAST_SECONDS && sum->timed > 0;
     if (arrived != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, arrived);
-    if (sum->elapsed < LEAST_SECONDS || sum->timed == 0)
+    if (!has_rate && !result->warmup)
         fail(TOO_SHORT, "all %.0f bytes that count were there when the first read ended, and have "
              "no rate: send more", (double)sum->bytes);
-    return (double)sum->timed * 8 / sum->elapsed;
+    return has_rate ? (double)sum->timed * 8 / sum->elapsed : NAN;
 }
