@@ -261,10 +261,24 @@ def test_what_came_before_a_late_receiver_looked_is_no_part_of_its_rate(engines,
     assert 100_000 <= int(result["timed"]) <= sent - READS
 
 
+def test_what_came_before_a_late_receiver_looked_is_no_part_of_the_omitted_rate_either(
+    engines, wire
+) -> None:
+    server = engines.server("tcp")
+    peer, port, token = _start(server, wire, rcvbuf=4 << 20, omit=60)
+    connection = _connect(port, token, 0)
+    early = _send_to_late(server, connection)
+    connection.sendall(bytes(100_000))
+    result = _end(peer, [connection], early + 100_000)
+    assert int(result["omitted"]) == early + 100_000
+    assert 100_000 <= int(result["omitted_timed"]) <= early + 100_000 - READS
+
+
 def test_what_came_while_a_receiver_had_no_cpu_as_the_omitted_part_ended_took_its_time(
     engines, wire
 ) -> None:
     omit, stop = 3, 3.2
+    began = time.monotonic()
     server = engines.server("tcp")
     peer, port, token = _start(server, wire, rcvbuf=4 << 20, omit=omit)
     connection = _connect(port, token, 0)
@@ -276,6 +290,9 @@ def test_what_came_while_a_receiver_had_no_cpu_as_the_omitted_part_ended_took_it
     assert int(result["omitted"]) + int(result["received"]) == early + 2
     assert int(result["timed"]) == early
     assert float(result["elapsed"]) >= stop * 0.999  # clocks differ
+    # The omitted part's time ended with its last read.
+    took = float(result["omitted_elapsed"]) + float(result["elapsed"])
+    assert took <= (time.monotonic() - began) * 1.001
 
 
 def test_what_came_by_any_connection_before_a_late_receiver_looked_has_no_rate(
