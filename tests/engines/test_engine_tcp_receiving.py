@@ -36,9 +36,11 @@ def _start(server, wire, **setup: object) -> tuple[Wire, int, bytes]:
     return peer, port, peer.token().to_bytes(8, "big")
 
 
-def _connect(port: int, token: bytes, index: int) -> socket.socket:
+def _connect(port: int, token: bytes, index: int, late: float = 0) -> socket.socket:
+    """Connect, and say so many seconds later which connection it is."""
     connection = socket.create_connection(("127.0.0.1", port))
     greeting = token + index.to_bytes(8, "big")
+    time.sleep(late)
     connection.sendall(greeting)
     assert connection.recv(16, socket.MSG_WAITALL) == greeting
     return connection
@@ -69,6 +71,31 @@ def _send(engines, wire, sizes: list[int], **setup: object) -> dict[str, str]:
             connection.sendall(b"x" * step)
             left -= step
     return _end(peer, connections.values(), sum(sizes))
+
+
+def test_a_client_that_stalls_between_connecting_and_greeting_is_waited_for(engines, wire) -> None:
+    peer, port, token = _start(engines.server("tcp"), wire)
+    connection = _connect(port, token, 0, late=2)
+    connection.sendall(b"x")
+    assert _end(peer, [connection], 1)["received"] == "1"
+
+
+def test_strangers_who_connect_and_say_nothing_keep_no_client_waiting(engines, wire) -> None:
+    """They have as many places as on the control channel; who says half a greeting has no other."""
+    peer, port, token = _start(engines.server("tcp", "--max-connections=3"), wire, threads=2)
+    strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    for stranger in strangers:
+        stranger.settimeout(PATIENCE)
+        with suppress(ConnectionResetError, BrokenPipeError):
+            stranger.sendall(token[:7])
+    connections = [_connect(port, token, index) for index in range(2)]
+    for connection in connections:
+        connection.sendall(b"x")
+    assert _end(peer, connections, 2)["received"] == "2"
+    for stranger in strangers:
+        with suppress(ConnectionResetError):
+            assert stranger.recv(1) == b""
+        stranger.close()
 
 
 @pytest.mark.parametrize("receive", ["recv", "read", "truncate", "splice"])
