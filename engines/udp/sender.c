@@ -238,7 +238,7 @@ static void keep_last_slot(const struct sender *sender, struct pace *pace)
     uint64_t last = 1 + (sender->sent - 1) % most; /* in the last call */
     double slots = (double)(sender->sent - last) + (double)last / (double)sender->group->count;
     uint64_t end = pace->begin + (uint64_t)(slots * sender->interval);
-    uint64_t latest = now_ns() + NANOSECONDS;
+    uint64_t latest = now_ns() + STALL_NS;
     wait_spinning(end < latest ? end : latest, &pace->spun);
 }
 
