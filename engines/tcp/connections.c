@@ -216,13 +216,11 @@ static size_t await_greetings(struct session *session, const struct trial *trial
         [LISTENING] = {.fd = session->fds[0], .events = POLLIN},
     };
     size_t accepted = 0;
-    uint64_t now = now_ns();
-    if (now >= limit)
-        fail(NO_ANSWER, "the client did not connect to the test port");
+    uint64_t now = now_ns(), left_ms = now < limit ? (limit - now) / 1000000 + 1 : 0;
     for (size_t i = 0; i < guests->count; i++)
         poll_set[OTHERS + i] = (struct pollfd){.fd = guests->fds[i], .events = POLLIN};
-    if (poll(poll_set, OTHERS + guests->count, (int)((limit - now) / 1000000 + 1)) <= 0)
-        return 0;
+    if (poll(poll_set, OTHERS + guests->count, (int)left_ms) == 0 && now >= limit)
+        fail(NO_ANSWER, "the client did not connect to the test port");
     for (size_t i = guests->count; i-- > 0;) /* those behind move up */
         if (poll_set[OTHERS + i].revents)
             accepted += take_greeting(session, trial, take_out(guests, i), fds, count);
