@@ -145,9 +145,7 @@ static uint64_t begin_after_omitted(struct receiver *r, size_t size)
     uint64_t now = begin_first(part, r->fd, size);
     usage_end(&r->omitted_usage);
     end_part(r, &r->parts[OMITTED], 0);
-    if (r->bytes == 0)
-        r->parts[OMITTED] = (struct part){0};
-    else if (part->lying >= size)
+    if (r->bytes > 0 && part->lying >= size)
         *part = (struct part){.first_at = now, .began = r->last_at};
     part->lying = 0;
     return now;
@@ -199,7 +197,7 @@ void receive_flow(void *share)
         r->bytes += (uint64_t)step;
     }
     bool counts = r->parts[COUNTED].first_at > 0;
-    end_part(r, &r->parts[counts], counts ? r->parts[OMITTED].bytes : 0);
+    end_part(r, &r->parts[counts ? COUNTED : OMITTED], counts ? r->parts[OMITTED].bytes : 0);
 }
 
 struct intervals *received_intervals(const struct launch *launch, const struct trial *trial,

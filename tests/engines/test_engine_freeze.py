@@ -1,4 +1,4 @@
-"""Ends that stay connected and do nothing for a while in the middle of a replication, or for good."""
+"""Ends that stay connected and do nothing for a while, or for good, during a replication."""
 
 from __future__ import annotations
 

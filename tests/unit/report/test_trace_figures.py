@@ -113,8 +113,8 @@ def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Pat
     assert "6 one-way delays, minimum 0 s, median 250.0 ns" in text
     assert (
         "a→b: the server's clock was 3.000 s ahead of the client's, ± 9.000 µs, before the first"
-        " replication; by that, and by how they drifted apart since, the smallest delay is 20.00 µs,"
-        " ± 9.050 µs." in text
+        " replication; by that, and by how they drifted apart since, the smallest delay is"
+        " 20.00 µs, ± 9.050 µs." in text
     )
 
 
@@ -135,7 +135,7 @@ def test_no_delay_is_said_to_be_negative_beyond_the_clocks_error(
 
 
 def _drifting(ppm: float, launched_before: float) -> Trace:
-    """A second of datagrams, the least 20 µs on its way by clocks that were compared as long ago."""
+    """A second of datagrams, the least 20 µs on its way; the clocks were compared before."""
     sent = np.arange(100, dtype=np.int64) * 10_000_000
     moment = launched_before + sent / 1e9
     above = np.where(sent == 0, 0, 1_000 * (np.arange(100) % 3))
