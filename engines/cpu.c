@@ -106,7 +106,7 @@ static int client(const struct launch *launch)
         double started_at = utc_now();
         struct usage usage = work_measure(work, i == 1 ? FIRST_LEAD : LATER_LEAD, &result);
         mark_replication(launch, MARK_END, i);
-        report_replication(i, false, started_at, &result);
+        report_replication(i, started_at, &result);
         least = fmin(least, share_of_cpus(&usage, cpus));
         report_current(-1);
     }

@@ -103,7 +103,7 @@ static int client(const struct launch *launch)
         measure_disk(&work, workers);
         mark_replication(launch, MARK_END, i);
         set_metrics(&work, workers, &result);
-        report_replication(i, false, started_at, &result);
+        report_replication(i, started_at, &result);
         report_current(-1);
     }
     release_workers(&work, workers);

@@ -144,7 +144,7 @@ static double measure(struct job *job, struct worker *workers, long number)
     mark_replication(job->launch, MARK_END, number);
     together(job, workers, work_check);
     set_metrics(&result, job, workers, &usage);
-    report_replication(number, false, started_at, &result);
+    report_replication(number, started_at, &result);
     report_current(-1);
     return share_of_cpus(&usage, job->cpus);
 }

@@ -145,6 +145,7 @@ static void replicate(struct client *client, const struct network *network, stru
     bool solo = client->control < 0;
     report_current(trial->number);
     result_clear(&result, client->launch->engine);
+    result.warmup = trial->warmup;
     if (network->client_ready)
         network->client_ready(client);
     if (solo) {
@@ -169,7 +170,7 @@ static void replicate(struct client *client, const struct network *network, stru
         if (network->client_fetch)
             network->client_fetch(client, trial, &reply, &result);
     }
-    report_replication(trial->number, trial->warmup, started_at, &result);
+    report_replication(trial->number, started_at, &result);
     report_current(-1);
 }
 

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "mark_socket.h"
+#include "network.h"
 #include "report.h"
 
 #include <errno.h>
@@ -10,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_LIMIT_SECONDS 2
+/* A watcher that gets no CPU for seconds costs their waiting. Who waits for this end's answer, or
+ * for what it sends, waits for this long and the rest. */
+#define MARK_SECONDS (ANSWER_SECONDS / 2)
 #define LAUNCH_DIGITS 18 /* what 64 bits hold in any case */
 
 struct watcher {
@@ -148,7 +151,7 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
     chosen = true;
     snprintf(request, sizeof request, "%s %s %ld", label, launch_number, replication);
     /* All are asked before any is waited for: they read their counters at the same time. */
-    uint64_t limit = now_ns() + ANSWER_LIMIT_SECONDS * NANOSECONDS;
+    uint64_t limit = now_ns() + seconds_ns(MARK_SECONDS);
     for (size_t i = 0; i < count; i++)
         problems[i] = ask(&watchers[i], request);
     for (size_t i = count; i-- > 0;) {

@@ -20,7 +20,7 @@
 bool mark_check(const char *watch, int *hosts, char problem[MESSAGE_LIMIT]);
 
 /* Tells all watchers of that host in the launch's list; 0 is the first. Nothing to do without a
- * list. A watcher that doesn't answer within two seconds, or is not to be trusted, is sent nothing
+ * list. A watcher that doesn't answer within five seconds, or is not to be trusted, is sent nothing
  * more in this process: then false, with a sentence in problem. */
 bool mark_watchers(const struct launch *launch, int host, const char *label, long replication,
                    char problem[MESSAGE_LIMIT]);

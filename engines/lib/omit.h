@@ -18,7 +18,8 @@
 
 #define OMITTED_METRICS                                                                           \
     {"omitted_throughput", "bit/s", "neither", "stream",                                          \
-     "with omit: payload bits that reached the server in the omitted beginning, over its time",   \
+     "with omit: payload bits that reached the server in the omitted beginning after what had "   \
+     "come when it had first looked, over its time from then",                                    \
      "omitted Mbit/s", 1e6, 3},                                                                   \
     {"omitted_sent_bytes", "B", "neither", "stream",                                              \
      "with omit: payload bytes the client sent before those of sent_bytes", NULL, 1, 0},          \
@@ -31,7 +32,8 @@
 
 /* What an end did in the omitted part. */
 struct omitted {
-    double bytes, elapsed;       /* elapsed: the receiver's, in seconds */
+    double bytes;
+    double timed, elapsed;          /* a receiver's: bytes that came in so many seconds */
     uint64_t retransmits, segments; /* a TCP sender's */
     struct usage usage;
 };

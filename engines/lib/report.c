@@ -185,23 +185,24 @@ void report_idle_parameters(const struct launch *started)
     }
 }
 
-void report_replication(long number, bool warmup, double started_at, const struct result *result)
+void report_replication(long number, double started_at, const struct result *result)
 {
     const struct metric *metrics = launch->engine->metrics;
     bool in_rows = some_list_has(launch->engine->rows, mode_of(launch));
     for (int i = 0; metrics[i].name && !in_rows; i++)
         if (result->present[i] != list_has(metrics[i].modes, mode_of(launch)) &&
-            (result->present[i] || !some_list_has(launch->engine->optional, metrics[i].name)))
+            (result->present[i] || !(result->warmup || some_list_has(launch->engine->optional,
+                                                                     metrics[i].name))))
             abort(); /* the engine's table and its work differ */
     if (!launch->json) {
         if (!in_rows)
-            table_row(number, warmup, result);
+            table_row(number, result);
         return;
     }
     struct json json = begin_event("replication");
     add_number(&json, "replication", (double)number);
     json_key(&json, "warmup");
-    json_bool(&json, warmup);
+    json_bool(&json, result->warmup);
     add_number(&json, "started_at", started_at);
     json_key(&json, "metrics");
     json_open(&json, '{');

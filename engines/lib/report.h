@@ -20,7 +20,7 @@ void report_warning(const char *code, const char *side, const char *message);
 void report_idle_parameters(const struct launch *launch);
 /* The replication that later failures belong to; -1: none. */
 void report_current(long number);
-void report_replication(long number, bool warmup, double started_at, const struct result *result);
+void report_replication(long number, double started_at, const struct result *result);
 /* What one rank measured towards each of the others, a value for each of count ranks (that at from
  * is none), before the replication's own event. By hand it shows nothing. */
 struct row {

@@ -134,20 +134,23 @@ bool wait_readable(int fd, uint64_t deadline_ns)
     }
 }
 
+int await_connection(int fd)
+{
+    struct pollfd poll_entry = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (poll(&poll_entry, 1, (int)(CONNECT_SECONDS * 1000)) <= 0)
+        return ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
+}
+
 int connect_socket(int fd, const struct address *address)
 {
     int flags = fcntl(fd, F_GETFL);
     fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     int error = connect(fd, &address->any, address->length) == 0 ? 0 : errno;
-    if (error == EINPROGRESS) {
-        struct pollfd poll_entry = {.fd = fd, .events = POLLOUT};
-        socklen_t length = sizeof error;
-        int ready = poll(&poll_entry, 1, (int)(CONNECT_SECONDS * 1000));
-        if (ready <= 0)
-            error = ETIMEDOUT;
-        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
-            error = errno;
-    }
+    if (error == EINPROGRESS)
+        error = await_connection(fd);
     fcntl(fd, F_SETFL, flags);
     return error;
 }

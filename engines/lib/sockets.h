@@ -50,6 +50,10 @@ void bind_socket(int fd, const struct address *address);
 /* Connects within ten seconds; returns 0 or the error. */
 int connect_socket(int fd, const struct address *address);
 
+/* Likewise, of a call that left the connection under way, as one does that a stop and SIGCONT end
+ * (signal(7)). */
+int await_connection(int fd);
+
 /* Fails with what that error of connect_socket means, and what to do if nobody listens there. */
 _Noreturn void connect_failed(int error, const struct address *address, const char *advice);
 #define TEST_PORT_ADVICE "does a firewall refuse the test port? --data-port chooses it"

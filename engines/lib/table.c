@@ -123,17 +123,17 @@ static void print_cells(const double *values, const bool *present)
     putchar('\n');
 }
 
-void table_row(long number, bool warmup, const struct result *result)
+void table_row(long number, const struct result *result)
 {
     char label[32];
     snprintf(label, sizeof label, "%ld", number);
     print_heading(result->present);
-    print_label(warmup ? "warm-up" : label);
+    print_label(result->warmup ? "warm-up" : label);
     print_cells(result->values, result->present);
     if (result->output)
         fwrite(result->output, 1, result->output_length, stdout);
     flush();
-    if (warmup)
+    if (result->warmup)
         return;
     for (int i = 0; i < MAX_METRICS; i++) {
         double value = result->values[i];

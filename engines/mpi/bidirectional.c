@@ -113,12 +113,13 @@ static void set_results(struct job *job, const struct finding *forward, const st
     double sent = back->messages;
     finding_check(forward, &buffers, sent, 1);
     finding_check(back, &buffers, sent, 0);
-    double rate = finding_rate(forward, &buffers), reverse_rate = finding_rate(back, &buffers);
+    double rate = finding_rate(result, forward, &buffers);
+    double reverse_rate = finding_rate(result, back, &buffers);
     result_set_sent(result, &buffers, sent, job->usage.elapsed);
     result_set(result, "throughput", rate);
     result_set(result, "reverse_throughput", reverse_rate);
     result_set(result, "total_throughput", rate + reverse_rate);
-    result_set(result, "message_rate", sent / forward->elapsed);
+    result_set(result, "message_rate", rate / 8 / (double)buffers.size);
 }
 
 static void measure(struct job *job, const struct attempt *attempt, struct result *result)

@@ -3,6 +3,7 @@
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -133,11 +134,13 @@ void finding_check(const struct finding *finding, const struct buffers *buffers,
         fail(failure, "%s", problem);
 }
 
-double finding_rate(const struct finding *finding, const struct buffers *buffers)
+double finding_rate(const struct result *result, const struct finding *finding,
+                    const struct buffers *buffers)
 {
-    if (finding->messages < 2 || finding->elapsed <= 0)
+    bool has_rate = finding->messages >= 2 && finding->elapsed > 0;
+    if (!has_rate && !result->warmup)
         fail(TOO_SHORT, "only %.0f messages arrived: too few to measure a rate by; give it more "
                         "time or a higher count",
              finding->messages);
-    return finding->messages * (double)buffers->size * 8 / finding->elapsed;
+    return has_rate ? finding->messages * (double)buffers->size * 8 / finding->elapsed : NAN;
 }

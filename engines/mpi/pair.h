@@ -71,7 +71,8 @@ enum failure finding_problem(const struct finding *finding, const struct buffers
 void finding_check(const struct finding *finding, const struct buffers *buffers, double sent,
                    int receiver);
 
-/* Payload bits a second; fails if there was but one message. */
-double finding_rate(const struct finding *finding, const struct buffers *buffers);
+/* Payload bits a second; fails if there was but one message, a warm-up's is NAN then. */
+double finding_rate(const struct result *result, const struct finding *finding,
+                    const struct buffers *buffers);
 
 #endif

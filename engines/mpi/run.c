@@ -103,6 +103,7 @@ static void replicate(struct job *job, const struct mode *mode, const struct att
     struct result result;
     report_current(attempt->number);
     result_clear(&result, job->launch->engine);
+    result.warmup = attempt->warmup;
     job->usage = (struct usage){0};
     mark_hosts(job, MARK_BEGIN, attempt->number);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -112,7 +113,7 @@ static void replicate(struct job *job, const struct mode *mode, const struct att
     if (!some_list_has(job->launch->engine->rows, mode_of(job->launch)))
         add_usages(job, &result);
     if (job->rank == 0)
-        report_replication(attempt->number, attempt->warmup, started_at, &result);
+        report_replication(attempt->number, started_at, &result);
     report_current(-1);
 }
 

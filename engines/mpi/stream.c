@@ -48,8 +48,9 @@ static void measure(struct job *job, const struct attempt *attempt, struct resul
     const struct finding other = finding_take(1);
     finding_check(&other, &buffers, sent, 1);
     result_set_sent(result, &buffers, sent, job->usage.elapsed);
-    result_set(result, "throughput", finding_rate(&other, &buffers));
-    result_set(result, "message_rate", sent / other.elapsed);
+    double rate = finding_rate(result, &other, &buffers);
+    result_set(result, "throughput", rate);
+    result_set(result, "message_rate", rate / 8 / (double)buffers.size);
 }
 
 static void release(struct job *job)

@@ -80,7 +80,7 @@ static void finish(struct client *client, const struct fields *reply, struct res
     struct reception back = sum_received(receivers, count, &(struct usage){0});
     double sent = (double)fields_count(reply, "reverse_sent", BYTES_LIMIT);
     take_received(client, senders, reply, result);
-    double rate = rate_of(&back, sent);
+    double rate = rate_of(result, &back, sent);
     result_set(result, "reverse_throughput", rate);
     result_set(result, "total_throughput", rate + result_get(result, "throughput"));
     double local = sent * 8 / fields_number(reply, "reverse_elapsed", 1e-9, 1e9);

@@ -69,8 +69,11 @@ static uint64_t connect_once(struct connector *c)
     int fd = open_socket(server->any.sa_family, SOCK_STREAM);
     set_options(fd, c->client->launch, server->any.sa_family);
     uint64_t began = now_ns();
-    if (connect(fd, &server->any, server->length) != 0)
-        connecting_failed(c->client, errno);
+    int error = connect(fd, &server->any, server->length) == 0 ? 0 : errno;
+    if (error == EINTR)
+        error = await_connection(fd);
+    if (error)
+        connecting_failed(c->client, error);
     uint64_t now = now_ns();
     wait_for_close(c->client, fd);
     close(fd);

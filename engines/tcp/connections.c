@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,12 +60,13 @@ static void set_lowat(int fd, int requested)
              granted, requested);
 }
 
-/* The greeting's waits were ordinary ones. */
+/* The greeting's waits were others. */
 static void end_greeting(int fd, const struct launch *launch)
 {
     struct fields ignored; /* read back by add_granted */
     int lowat = (int)number_in_effect(launch, "rcvlowat");
     fields_clear(&ignored);
+    set_timeouts(fd, 1);
     choose_waiting(fd, launch, &ignored);
     if (tcp_mode_of(launch)->echoed)
         wait_without_limit(fd);
@@ -131,7 +133,6 @@ int connect_data(struct client *client, const struct trial *trial, size_t index)
     if (send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
         !receive_greeting(fd, answer) || memcmp(greeting, answer, sizeof greeting) != 0)
         fail(PEER_LOST, "the server did not take up the test connection");
-    set_timeouts(fd, 1);
     end_greeting(fd, client->launch);
     return fd;
 }
@@ -151,51 +152,97 @@ void close_all(int fds[MAX_THREADS])
     }
 }
 
-/* The index of a connection that comes from the client and begins with the token, MAX_THREADS for
- * anything else. */
-static size_t read_greeting(int fd, const struct address *from, const struct session *session,
-                            const struct trial *trial, unsigned char greeting[GREETING])
+/* Connections that have yet to say all that they begin with; the oldest comes first. */
+struct guests {
+    size_t count, most;
+    int fds[MAX_THREADS];
+};
+
+/* Returns the connection, which is none of them any more. */
+static int take_out(struct guests *guests, size_t index)
 {
-    set_timeouts(fd, 1);
-    if (!same_host(from, &session->peer) ||
-        !receive_greeting(fd, greeting) || get_be64(greeting) != trial->token ||
-        get_be64(greeting + 8) >= MAX_THREADS)
-        return MAX_THREADS;
-    return (size_t)get_be64(greeting + 8);
+    int fd = guests->fds[index];
+    guests->count--;
+    memmove(&guests->fds[index], &guests->fds[index + 1],
+            (guests->count - index) * sizeof *guests->fds);
+    return fd;
 }
 
-/* Takes one connection if it is one of those that are still missing; false if it is not. */
-static bool accept_next(const struct session *session, const struct trial *trial,
-                        int fds[MAX_THREADS], size_t count)
+/* As on the control channel: of more than the server allows, the oldest is closed. */
+static void admit(const struct session *session, struct guests *guests)
 {
-    unsigned char greeting[GREETING];
     struct address from = {.length = sizeof from.space};
     int fd = accept4(session->fds[0], &from.any, &from.length, SOCK_CLOEXEC);
     if (fd < 0)
-        return false;
-    size_t index = read_greeting(fd, &from, session, trial, greeting);
-    if (index < count && fds[index] < 0 &&
-        send(fd, greeting, sizeof greeting, MSG_NOSIGNAL) == sizeof greeting) {
-        fds[index] = fd;
-        end_greeting(fd, &session->launch);
-        return true;
+        return;
+    if (!same_host(&from, &session->peer)) {
+        close(fd);
+        return;
     }
-    close(fd);
-    return false;
+    if (guests->count == guests->most)
+        close(take_out(guests, 0));
+    set_option(fd, SOL_SOCKET, SO_RCVLOWAT, GREETING, "rcvlowat"); /* readable once all is there */
+    guests->fds[guests->count++] = fd;
+}
+
+/* Takes what a connection has to say; true if it is one of those that are still missing. */
+static bool take_greeting(const struct session *session, const struct trial *trial, int fd,
+                          int fds[MAX_THREADS], size_t count)
+{
+    unsigned char greeting[GREETING];
+    bool ours = recv(fd, greeting, GREETING, MSG_DONTWAIT) == GREETING &&
+                get_be64(greeting) == trial->token;
+    uint64_t index = ours ? get_be64(greeting + 8) : MAX_THREADS;
+    if (index >= count || fds[index] >= 0 ||
+        send(fd, greeting, GREETING, MSG_NOSIGNAL) != GREETING) {
+        close(fd);
+        return false;
+    }
+    set_option(fd, SOL_SOCKET, SO_RCVLOWAT, 1, "rcvlowat");
+    end_greeting(fd, &session->launch);
+    fds[index] = fd;
+    return true;
+}
+
+/* Waits for something to happen, until that moment at most; returns how many of the missing
+ * connections have come. */
+static size_t await_greetings(struct session *session, const struct trial *trial,
+                              struct guests *guests, uint64_t limit, int fds[MAX_THREADS],
+                              size_t count)
+{
+    enum { CONTROL, LISTENING, OTHERS };
+    struct pollfd poll_set[OTHERS + MAX_THREADS] = {
+        [CONTROL] = {.fd = session->control, .events = POLLIN},
+        [LISTENING] = {.fd = session->fds[0], .events = POLLIN},
+    };
+    size_t accepted = 0;
+    uint64_t now = now_ns(), left_ms = now < limit ? (limit - now) / 1000000 + 1 : 0;
+    for (size_t i = 0; i < guests->count; i++)
+        poll_set[OTHERS + i] = (struct pollfd){.fd = guests->fds[i], .events = POLLIN};
+    if (poll(poll_set, OTHERS + guests->count, (int)left_ms) == 0 && now >= limit)
+        fail(NO_ANSWER, "the client did not connect to the test port");
+    for (size_t i = guests->count; i-- > 0;) /* those behind move up */
+        if (poll_set[OTHERS + i].revents)
+            accepted += take_greeting(session, trial, take_out(guests, i), fds, count);
+    if (poll_set[LISTENING].revents)
+        admit(session, guests);
+    if (poll_set[CONTROL].revents && accepted == 0 && session_end_arrived(session))
+        fail(BAD_PEER, "the client ended a test it had not begun");
+    return accepted;
 }
 
 void accept_all(struct session *session, const struct trial *trial, int fds[MAX_THREADS],
                 size_t count)
 {
-    uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS);
+    struct guests guests = {.most = (size_t)session->launch.limits[LIMIT_CONNECTIONS]};
+    uint64_t limit = now_ns() + seconds_ns(ANSWER_SECONDS); /* from one connection to the next */
     for (size_t i = 0; i < MAX_THREADS; i++)
         fds[i] = -1;
-    for (size_t accepted = 0; accepted < count;) {
-        if (now_ns() >= limit)
-            fail(NO_ANSWER, "the client did not connect to the test port");
-        if (wait_readable(session->fds[0], now_ns() + NANOSECONDS / 10))
-            accepted += accept_next(session, trial, fds, count);
-        else if (session_end_arrived(session))
-            fail(BAD_PEER, "the client ended a test it had not begun");
+    for (size_t accepted = 0, more; accepted < count; accepted += more) {
+        more = await_greetings(session, trial, &guests, limit, fds, count);
+        if (more)
+            limit = now_ns() + seconds_ns(ANSWER_SECONDS);
     }
+    while (guests.count > 0)
+        close(take_out(&guests, 0));
 }

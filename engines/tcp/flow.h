@@ -43,6 +43,15 @@ struct sender {
     struct intervals intervals; /* of it */
 };
 
+/* A part of what a receiver saw. */
+enum { OMITTED, COUNTED, PARTS };
+struct part {
+    uint64_t bytes;
+    uint64_t first_at, last_at; /* ns, when its first and last read ended; 0: none */
+    uint64_t began;             /* its time */
+    uint64_t first, lying; /* bytes of the first read, and left behind by it, if they came before */
+};
+
 /* A receiver's task and, afterwards, what it saw. */
 struct receiver {
     const struct launch *launch;
@@ -56,16 +65,14 @@ struct receiver {
     atomic_uint_fast64_t *origin; /* that, which the receivers share; 0: not yet */
     uint64_t next;     /* the moment from which a read is looked at */
     uint64_t bytes;    /* all */
-    uint64_t omitted;  /* of these, before the first read that counts */
-    uint64_t first_at, last_at; /* first_at: when that read ended; 0: not yet */
-    uint64_t began; /* its time */
-    uint64_t first, lying; /* bytes of that read, and left behind by it, if they came before */
+    uint64_t last_at;  /* when the last read ended */
+    struct part parts[PARTS]; /* that counted: from the first read that counts */
     struct usage omitted_usage;
     struct intervals intervals;
 };
 
-/* What several receivers saw together: the bytes that came after their time began, with the very
- * first read that counts, over the time from that to the last read of all. */
+/* What several receivers saw together of what counts: the bytes that came after their time began,
+ * with the very first read of it, over the time from that to the last read of all. */
 struct reception {
     uint64_t bytes, timed;
     double elapsed;
@@ -111,8 +118,8 @@ struct omitted sum_omitted(const struct sender *senders, size_t count, struct us
 void add_received(struct fields *fields, const struct reception *sum);
 
 /* bit/s; fails with SHORT_COUNT if what arrived, the omitted part included, is not what was sent,
- * with TOO_SHORT if what counts has no rate. */
-double rate_of(const struct reception *sum, double sent);
+ * with TOO_SHORT if what counts has no rate; a warm-up's is NAN then. */
+double rate_of(const struct result *result, const struct reception *sum, double sent);
 
 /* The connections' intervals together. retransmits: of what counts, once all has arrived. count 0:
  * those of a peer, yet to be received. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -101,13 +102,13 @@ void set_receivers(struct receiver *receivers, const int fds[], int control,
     for (size_t i = 0; i < count; i++) {
         receivers[i].origin = &origin;
         receivers[i].omit = seconds_ns(trial->omit);
-        receivers[i].next = receivers[i].omitted = 0;
+        receivers[i].next = 0;
         receivers[i].omitted_usage = (struct usage){0};
         receivers[i].fd = fds[i];
         receivers[i].control = control;
         receivers[i].limit = trial_limit(trial, trial->count ? GRACE_SECONDS : DRAIN_SECONDS);
-        receivers[i].bytes = receivers[i].first = receivers[i].lying = 0;
-        receivers[i].first_at = receivers[i].last_at = receivers[i].began = 0;
+        receivers[i].bytes = receivers[i].last_at = 0;
+        memset(receivers[i].parts, 0, sizeof receivers[i].parts);
         intervals_prepare(&receivers[i].intervals, receivers[i].launch, trial, &quantity, 1);
     }
 }
@@ -119,25 +120,35 @@ static uint64_t lying_at(int fd)
     return ioctl(fd, FIONREAD, &bytes) == 0 ? (uint64_t)bytes : 0;
 }
 
-/* The time begins with the first read that counts, whose bytes came at an unknown time before it:
- * they are not timed, nor is what lies there, of a receiver that got its CPU late at first. After
- * an omitted part much may lie there of one that is never done with what comes, too. Then the time
- * begins with the read before: a receiver that had no CPU since reads in it what came in it, and
- * the other one as much as ever. Returns now. */
-static uint64_t begin_time(struct receiver *r, size_t size)
+/* The time of all begins with the first read, whose bytes came at an unknown time before it: they
+ * are not timed, nor is what lies there, of a receiver that got its CPU late at first. */
+static uint64_t begin_first(struct part *part, int fd, size_t size)
 {
-    uint64_t lying = lying_at(r->fd);
-    r->first_at = r->began = now_ns();
-    if (r->omit > 0)
-        usage_end(&r->omitted_usage);
-    r->omitted = r->bytes;
-    if (r->omitted > 0 && lying >= size) {
-        r->began = r->last_at;
-    } else {
-        r->first = size;
-        r->lying = r->omit > 0 ? 0 : lying;
-    }
-    return r->first_at;
+    part->first = size;
+    part->lying = lying_at(fd);
+    part->first_at = part->began = now_ns();
+    return part->first_at;
+}
+
+static void end_part(struct receiver *r, struct part *part, uint64_t before)
+{
+    part->bytes = r->bytes - before;
+    part->last_at = r->last_at;
+}
+
+/* After an omitted part much may lie there of a receiver that is never done with what comes, too.
+ * Then the time begins with the read before: one that had no CPU since reads in it what came in it,
+ * and the other one as much as ever. */
+static uint64_t begin_after_omitted(struct receiver *r, size_t size)
+{
+    struct part *part = &r->parts[COUNTED];
+    uint64_t now = begin_first(part, r->fd, size);
+    usage_end(&r->omitted_usage);
+    end_part(r, &r->parts[OMITTED], 0);
+    if (r->bytes > 0 && part->lying >= size)
+        *part = (struct part){.first_at = now, .began = r->last_at};
+    part->lying = 0;
+    return now;
 }
 
 /* Looks at a read that has just ended, before it is counted; returns now. */
@@ -150,14 +161,15 @@ static uint64_t look_at_read(struct receiver *r, uint64_t now, size_t size)
         intervals_begin(&r->intervals, origin);
     intervals_close(&r->intervals, now, &r->bytes);
     r->next = r->intervals.next;
-    if (r->first_at)
+    if (r->parts[COUNTED].first_at)
         return now;
-    uint64_t counts_from = r->omit > 0 ? origin + r->omit : now;
-    if (now < counts_from) {
-        r->next = counts_from < r->next ? counts_from : r->next;
-        return now;
-    }
-    return begin_time(r, size);
+    if (r->omit == 0)
+        return begin_first(&r->parts[COUNTED], r->fd, size);
+    uint64_t counts_from = origin + r->omit;
+    if (now >= counts_from)
+        return begin_after_omitted(r, size);
+    r->next = counts_from < r->next ? counts_from : r->next;
+    return r->bytes > 0 ? now : begin_first(&r->parts[OMITTED], r->fd, size);
 }
 
 void receive_flow(void *share)
@@ -184,6 +196,8 @@ void receive_flow(void *share)
         r->last_at = progress = now;
         r->bytes += (uint64_t)step;
     }
+    bool counts = r->parts[COUNTED].first_at > 0;
+    end_part(r, &r->parts[counts ? COUNTED : OMITTED], counts ? r->parts[OMITTED].bytes : 0);
 }
 
 struct intervals *received_intervals(const struct launch *launch, const struct trial *trial,
@@ -202,38 +216,44 @@ struct intervals *received_intervals(const struct launch *launch, const struct t
 
 /* Of another connection, which was looked at later, as much may have come before time began as had
  * come of the first one. */
-static uint64_t untimed_bytes(const struct receiver *r, const struct receiver *first)
+static uint64_t untimed_bytes(const struct part *part, const struct part *first)
 {
-    uint64_t own = r->first + r->lying, most = first->first + first->lying;
+    uint64_t own = part->first + part->lying, most = first->first + first->lying;
+    most = most < part->bytes ? most : part->bytes; /* an omitted part may end before that is read */
     return own < most ? own : most;
 }
 
-struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)
+static struct reception sum_parts(const struct receiver *receivers, size_t count, int which)
 {
     struct reception sum = {0};
-    const struct receiver *first = NULL;
+    const struct part *first = NULL;
     uint64_t last_at = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct receiver *r = &receivers[i];
-        if (r->first_at == 0) { /* nothing that counts has come */
-            sum.omitted.bytes += (double)r->bytes;
-            continue;
-        }
-        sum.omitted.bytes += (double)r->omitted;
-        omit_usage(usage, &sum.omitted, &r->omitted_usage);
-        sum.bytes += r->bytes - r->omitted;
-        if (first == NULL || r->first_at < first->first_at)
-            first = r;
-        last_at = r->last_at > last_at ? r->last_at : last_at;
+        const struct part *part = &receivers[i].parts[which];
+        sum.bytes += part->bytes;
+        if (part->first_at && (first == NULL || part->first_at < first->first_at))
+            first = part;
+        last_at = part->last_at > last_at ? part->last_at : last_at;
     }
     if (first == NULL)
         return sum;
     sum.timed = sum.bytes;
     for (size_t i = 0; i < count; i++)
-        sum.timed -= untimed_bytes(&receivers[i], first);
-    if (receivers->omit > 0)
-        sum.omitted.elapsed = ns_seconds(first->first_at - atomic_load(receivers->origin));
+        sum.timed -= untimed_bytes(&receivers[i].parts[which], first);
     sum.elapsed = ns_seconds(last_at - first->began);
+    return sum;
+}
+
+struct reception sum_received(const struct receiver *receivers, size_t count, struct usage *usage)
+{
+    struct reception sum = sum_parts(receivers, count, COUNTED);
+    struct reception omitted = sum_parts(receivers, count, OMITTED);
+    sum.omitted.bytes = (double)omitted.bytes;
+    sum.omitted.timed = (double)omitted.timed;
+    sum.omitted.elapsed = omitted.elapsed;
+    for (size_t i = 0; i < count; i++)
+        if (receivers[i].parts[COUNTED].first_at)
+            omit_usage(usage, &sum.omitted, &receivers[i].omitted_usage);
     return sum;
 }
 
@@ -243,13 +263,14 @@ void add_received(struct fields *fields, const struct reception *sum)
     fields_add_number(fields, "timed", (double)sum->timed);
 }
 
-double rate_of(const struct reception *sum, double sent)
+double rate_of(const struct result *result, const struct reception *sum, double sent)
 {
     double arrived = (double)sum->bytes + sum->omitted.bytes;
+    bool has_rate = sum->elapsed >= LEAST_SECONDS && sum->timed > 0;
     if (arrived != sent)
         fail(SHORT_COUNT, "sent %.0f bytes, %.0f arrived", sent, arrived);
-    if (sum->elapsed < LEAST_SECONDS || sum->timed == 0)
+    if (!has_rate && !result->warmup)
         fail(TOO_SHORT, "all %.0f bytes that count were there when the first read ended, and have "
              "no rate: send more", (double)sum->bytes);
-    return (double)sum->timed * 8 / sum->elapsed;
+    return has_rate ? (double)sum->timed * 8 / sum->elapsed : NAN;
 }

@@ -230,12 +230,12 @@ static uint64_t look(struct sender *s, struct pace *pace, uint64_t now, bool mid
     return next_look(s, now);
 }
 
+/* Not before what counts has begun, however long the omitted part took. */
 static bool is_over(const struct sender *s, uint64_t now)
 {
-    if (!s->by_count)
-        return now >= s->stop;
-    return atomic_load_explicit(&s->counts, memory_order_relaxed) &&
-           s->messages >= s->omitted_messages + s->share;
+    if (!atomic_load_explicit(&s->counts, memory_order_relaxed))
+        return false;
+    return s->by_count ? s->messages >= s->omitted_messages + s->share : now >= s->stop;
 }
 
 /* Its time begins. */

@@ -93,7 +93,7 @@ void take_received(const struct client *client, const struct sender *sender,
             result_set(result, "omitted_sent_segments", (double)own.segments);
     }
     result_set(result, "throughput",
-               rate_of(&sum, result_get(result, "sent_bytes") + own.bytes));
+               rate_of(result, &sum, result_get(result, "sent_bytes") + own.bytes));
     result_set(result, "received_bytes", (double)sum.bytes);
     result_set(result, "untimed_bytes", (double)(sum.bytes - sum.timed));
     take_windows(reply, windows, count);

@@ -117,7 +117,7 @@ static void replicate(const struct launch *launch, long number, struct capture *
     orphans_spare(0);
     result.output = capture->output;
     result.output_length = capture->length;
-    report_replication(number, false, started_at, &result);
+    report_replication(number, started_at, &result);
     report_current(-1);
 }
 

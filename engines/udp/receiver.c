@@ -38,6 +38,7 @@ struct receiver {
     struct waiting waiting;
     struct counts counts;
     uint64_t omitted_at; /* the first datagram before those that count */
+    struct catch_up omitted_first; /* as timing.first, of those; never: what came with that one */
     struct usage omitted_usage;
     struct timing timing;
     uint64_t longest_gap; /* from one arrival to the next */
@@ -98,6 +99,7 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     waiting_prepare(&receiver->waiting, launch, receiver->fd, receiver->messages);
     receiver->timing = (struct timing){0};
     receiver->omitted_at = receiver->longest_gap = 0;
+    receiver->omitted_first = (struct catch_up){0};
     receiver->omitted_usage = (struct usage){0};
     counts_prepare(&receiver->counts, launch, group->trial);
     for (unsigned int i = 0; i < receiver->width; i++)
@@ -149,14 +151,13 @@ void receiver_group_prepare(struct receiver_group *group, bool server, int first
 
 /* Until nothing more is there: a receiver that gets its CPU late at first finds what came
  * meanwhile, and the path's rate shows only from here on. */
-static int catch_up(struct receiver *receiver, unsigned int count)
+static int catch_up(struct receiver *receiver, unsigned int count, struct catch_up *first,
+                    const struct sequence *sequence)
 {
     uint64_t asked_at = now_ns();
     int received = receive_now(&receiver->waiting, count);
-    if (received < 0 && errno == EAGAIN) {
-        receiver->timing.first = (struct catch_up){asked_at, receiver->counts.sequence.unique,
-                                                   receiver->timing.last_sent};
-    }
+    if (received < 0 && errno == EAGAIN)
+        *first = (struct catch_up){asked_at, sequence->unique, receiver->timing.last_sent};
     return received;
 }
 
@@ -168,8 +169,11 @@ static int receive_call(struct receiver *receiver)
     if (receiver->notes)
         for (unsigned int i = 0; i < count; i++)
             receiver->messages[i].msg_hdr.msg_controllen = sizeof receiver->control[i].room;
-    if (receiver->timing.first_at && receiver->timing.first.at == 0) {
-        int received = catch_up(receiver, count);
+    bool counts = receiver->timing.first_at > 0;
+    struct catch_up *caught_up = counts ? &receiver->timing.first : &receiver->omitted_first;
+    if ((counts || receiver->omitted_at) && caught_up->at == 0) {
+        int received = catch_up(receiver, count, caught_up,
+                                counts ? &receiver->counts.sequence : &receiver->counts.omitted);
         if (received >= 0 || errno != EAGAIN)
             return received;
     }
@@ -270,8 +274,10 @@ static void take_messages(struct receiver *receiver, unsigned int count, uint64_
         counts_begin(&receiver->counts, &receiver->group->origin, now);
     if (receiver->header == FULL)
         receiver->timing.last_sent = get_be64(newest + 16);
-    if (receiver->counts.omitted.unique > 0 && receiver->omitted_at == 0)
+    if (receiver->counts.omitted.unique > 0 && receiver->omitted_at == 0) {
         receiver->omitted_at = now;
+        receiver->omitted_first.count = receiver->counts.omitted.unique;
+    }
     if (receiver->timing.first_at == 0 && receiver->counts.sequence.unique > 0) {
         if (receiver->group->trial->omit > 0) {
             usage_end(&receiver->omitted_usage);
@@ -399,11 +405,14 @@ static void add_stream(const struct receiver *receiver, struct reception *sum)
 static void add_omitted_part(const struct receiver *receiver, struct reception *sum,
                              struct usage *usage)
 {
-    uint64_t first_at = receiver->timing.first_at, omitted_at = receiver->omitted_at;
-    sum->omitted.bytes += (double)(receiver->counts.omitted.unique * receiver->size);
+    const struct catch_up *first = &receiver->omitted_first;
+    uint64_t first_at = receiver->timing.first_at, unique = receiver->counts.omitted.unique;
+    sum->omitted.bytes += (double)(unique * receiver->size);
     if (first_at == 0)
         return;
-    double elapsed = omitted_at ? ns_seconds(first_at - omitted_at) : 0;
+    uint64_t began = first->at ? first->at : receiver->omitted_at;
+    double elapsed = began ? ns_seconds(first_at - began) : 0;
+    sum->omitted.timed += (double)((unique - first->count) * receiver->size);
     sum->omitted.elapsed = elapsed > sum->omitted.elapsed ? elapsed : sum->omitted.elapsed;
     omit_usage(usage, &sum->omitted, &receiver->omitted_usage);
 }

@@ -6,6 +6,7 @@
 #include "../lib/failure.h"
 #include "../lib/parameters.h"
 
+#include <math.h>
 #include <stdio.h>
 
 void add_reception(struct fields *fields, const struct reception *reception)
@@ -49,11 +50,12 @@ void reception_result(const struct launch *launch, const struct reception *recep
 {
     double size = number_of(launch, "datagram"), received = (double)reception->received;
     double lost = (double)(sent - reception->received);
-    if (reception->elapsed < LEAST_SECONDS || reception->timed == 0)
+    bool has_rate = reception->elapsed >= LEAST_SECONDS && reception->timed > 0;
+    if (!has_rate && !result->warmup)
         fail(TOO_SHORT, "only %g datagram%s arrived, and all at once, which has no rate: send more",
              received, received == 1 ? "" : "s");
     set_prefixed(result, prefix, "throughput",
-                 (double)reception->timed * size * 8 / reception->elapsed);
+                 has_rate ? (double)reception->timed * size * 8 / reception->elapsed : NAN);
     set_prefixed(result, prefix, "received_packets", received);
     set_prefixed(result, prefix, "received_bytes", received * size);
     set_prefixed(result, prefix, "untimed_bytes",

@@ -14,7 +14,7 @@ struct waiting {
     int flags; /* of each call */
     bool nonblocking, adapts, polls;
     int looks;       /* before it sleeps */
-    int sleeps;      /* without having looked */
+    unsigned int sleeps; /* without having looked */
     uint64_t polled; /* ns spent looking in vain */
 };
 

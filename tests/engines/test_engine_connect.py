@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.support.wire import PATIENCE, Wire
 
 PLAIN = ("--congestion=system", "--mode=connect")
-TIME_WAIT = "06"
+SYN_SENT, TIME_WAIT = "02", "06"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -133,14 +135,18 @@ class Accepting:
                 if request[0] == Wire.CLOCK:
                     peer.send(Wire.TIME_IS, now="0" * 16)
                 elif request[0] == Wire.START:
-                    peer.send(Wire.READY)
                     count = int(float(request[1]["count"]))
+                    self._prepare(count)
+                    peer.send(Wire.READY)
                     accepting = threading.Thread(target=self._accept, args=(count,), daemon=True)
                     accepting.start()
                     self.accepting.append(accepting)
                 else:
                     times = {"elapsed": 1, "user_time": 0, "system_time": 0}
                     peer.send(Wire.RESULT, accepted=self.accepted + self.claim, **times)
+
+    def _prepare(self, count: int) -> None:
+        """Do what is to be done before the client begins."""
 
     def _accept(self, count: int) -> None:
         if count == 0:
@@ -185,6 +191,50 @@ def test_another_server_counts_the_same_connections_and_no_bytes(engines) -> Non
 def test_a_server_that_counted_otherwise_gives_no_number(engines, claim: int) -> None:
     outcome = _against(engines, Accepting(claim=claim))
     assert (outcome.error["code"], outcome.of("replication")) == ("short-count", [])
+
+
+class Crowded(Accepting):
+    """One that takes nobody in until it was told that the client's first call to connect waits."""
+
+    def __init__(self, on_waiting: Callable[[], None]) -> None:
+        self.on_waiting = on_waiting
+        super().__init__()
+
+    def _prepare(self, count: int) -> None:
+        if count:
+            self.listener.listen(0)
+            self.crowd = socket.create_connection(self.listener.getsockname())
+
+    def _accept(self, count: int) -> None:
+        if count:
+            while not _is_calling(self.listener.getsockname()[1]):
+                time.sleep(0.001)
+            self.on_waiting()
+            self.listener.accept()[0].close()
+            self.crowd.close()
+        super()._accept(count)
+
+
+def _is_calling(port: int) -> bool:
+    lines = Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]
+    return any(line.split()[2:4] == [f"0100007F:{port:04X}", SYN_SENT] for line in lines)
+
+
+def test_a_client_that_was_stopped_while_it_connects_goes_on(engines) -> None:
+    """Then connect(2) ends with EINTR, as its socket has a timeout: signal(7)."""
+
+    def stop_and_go_on() -> None:
+        client.process.send_signal(signal.SIGSTOP)
+        while Path(f"/proc/{client.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
+            time.sleep(0.001)
+        client.process.send_signal(signal.SIGCONT)
+
+    server = Crowded(stop_and_go_on)
+    flags = ("--json", f"--port={server.port}", "--replications=1", "--count=2")
+    client = engines.start("tcp", "client", "127.0.0.1", *flags, *PLAIN)
+    (m,) = client.finish().metrics
+    server.close()
+    assert m["connections"] == server.accepted == 2
 
 
 def test_data_on_a_connection_that_should_carry_none_gives_no_number(engines) -> None:

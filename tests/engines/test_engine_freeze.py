@@ -1,10 +1,11 @@
-"""Ends that stay connected and do nothing more in the middle of a replication."""
+"""Ends that stay connected and do nothing for a while, or for good, during a replication."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -48,6 +49,31 @@ def frozen(engines, request: pytest.FixtureRequest) -> Iterator[list[tuple]]:
             _freeze(server.pid if request.param == "server" else client.pid)
             pairs.append((server, client, options))
         yield pairs
+
+
+@pytest.mark.parametrize("rate", ["0", "8Mbit/s"])
+@pytest.mark.parametrize("engine", ["udp", "tcp"])
+def test_a_client_without_cpu_as_the_omitted_part_ends_still_measures(
+    engines, engine: str, rate: str
+) -> None:
+    server, ready = engines.server(engine), threading.Event()
+
+    def go(whole: bytes) -> bytes:
+        ready.set()
+        return whole
+
+    first = 2 if engine == "tcp" else 1
+    with Between(server.port, Wire.READY, go, first) as between:
+        arguments = ("127.0.0.1", "--json", f"--port={between.port}", "--replications=1")
+        options = ("--omit=1s", "--duration=0.3s", f"--rate={rate}", *OPTIONS[engine, "stream"])
+        client = engines.start(engine, "client", *arguments, *options)
+        assert ready.wait(PATIENCE)
+        time.sleep(0.5)
+        os.kill(client.pid, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(client.pid, signal.SIGCONT)
+        (m,) = client.finish().metrics
+    assert m["sent_bytes"] > 0 < m["omitted_sent_bytes"]
 
 
 @pytest.mark.parametrize("frozen", ["server"], indirect=True)

@@ -228,6 +228,26 @@ def test_a_result_that_took_no_time_has_no_rate(engines, engine: str, elapsed: s
     assert _code(engines, server, "RESULT", _lie("elapsed", elapsed), first=first) == "too-short"
 
 
+@pytest.mark.parametrize("mode", ["stream", "bidirectional"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_warmup_that_is_too_short_for_a_rate_fails_no_replication(engines, engine, mode) -> None:
+    server = engines.server(engine)
+    first = 2 if engine == "tcp" else 1
+    lies = iter([_lie("timed", "0")])
+
+    def lie_once(whole: bytes) -> bytes | None:
+        return next(lies, lambda frame: frame)(whole)
+
+    with Between(server.port, Wire.RESULT, lie_once, first=first) as between:
+        client = _start(engines, engine, between.port, f"--mode={mode}", "--warmup=100ms")
+        outcome = client.finish()
+    assert all("throughput" in metrics for metrics in outcome.metrics)
+    warmup = outcome.of("replication")[0]
+    assert warmup["warmup"]
+    assert warmup["metrics"]["sent_bytes"] > 0
+    assert not {"throughput", "total_throughput"} & warmup["metrics"].keys()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_omitted_part_that_took_no_time_has_no_rate(engines, engine: str) -> None:
     server = engines.server(engine)

@@ -228,6 +228,25 @@ def test_a_watcher_that_hangs_is_waited_for_once(
     assert watchers.of("h") == ["begin 1 1"]
 
 
+@pytest.mark.parametrize("side", ["client", "server"])
+def test_a_watcher_that_gets_no_cpu_for_seconds_costs_waiting_alone(
+    engines: Engines, watchers: Watchers, side: str
+) -> None:
+    class Late(Watcher):
+        def _answer(self, client: socket.socket) -> None:
+            time.sleep(3)
+            super()._answer(client)
+
+    watchers.all.append(late := Late(watchers.name("l"), watchers.marks, "l"))
+    watch = f"--watch={late.name}:1"
+    server = engines.server("tcp", *([watch] if side == "server" else []))
+    options = (*_brief("tcp"), *([watch] if side == "client" else []))
+    outcome = engines.client(server, *options, count=1)
+    assert len(outcome.metrics) == 1
+    assert _warnings(outcome) == []
+    assert watchers.of("l") == ["begin 1 1", "end 1 1"]
+
+
 def test_a_stopped_process_as_a_watcher_hangs_nobody(engines: Engines, watchers: Watchers) -> None:
     name = watchers.name("stopped")
     script = (

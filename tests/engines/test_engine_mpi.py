@@ -90,6 +90,15 @@ def test_one_message_is_no_rate(mpi: Mpi) -> None:
     assert mpi.run("stream", "--count=1").error["code"] == "too-short"
 
 
+@pytest.mark.parametrize("mode", ["stream", "bidirectional"])
+def test_a_warmup_of_one_message_fails_no_replication(mpi: Mpi, mode: str) -> None:
+    outcome = mpi.run(mode, "--warmup=1ns", "--count=9", "--blocking=true")
+    warmup, _ = outcome.of("replication")
+    assert warmup["metrics"]["sent_messages"] == 1
+    assert "throughput" not in warmup["metrics"]
+    assert _only(outcome)["throughput"] > 0
+
+
 @pytest.mark.parametrize("size", ["1", "100KiB"])
 def test_latency_is_half_of_the_median_round_trip_and_each_end_tells_where_it_ran(
     mpi: Mpi, size: str

@@ -679,6 +679,24 @@ def test_what_was_omitted_is_told_by_its_numbers(engines) -> None:
     assert (result["duplicates"], result["reordered"]) == ("1", "1")
 
 
+def test_what_came_before_a_late_receiver_looked_is_no_part_of_the_omitted_rate(engines) -> None:
+    server = engines.server("udp")
+    client = StreamClient(server.port, datagram=100, omit=0.01)
+    client.start()
+    (stream,) = client.sockets
+    with _stopped(_session(server)):
+        for number in range(100):
+            stream.send(datagram((1 << 63) + number))
+    _await_catching_up(client, server)
+    for number in range(100, 110):
+        stream.send(datagram((1 << 63) + number))
+    for number in range(3):
+        stream.send(datagram(number))
+    _, result = client.end(3)
+    assert (result["received"], result["omitted"]) == ("3", "11000")
+    assert result["omitted_timed"] == "1000"
+
+
 def test_of_a_stream_of_which_nothing_came_that_counts_the_omitted_part_is_known(engines) -> None:
     client = StreamClient(engines.server("udp").port, datagram=100, omit=0.01, threads=2)
     client.start()

@@ -44,6 +44,13 @@ def test_a_rate_that_is_kept_is_not_suspect_however_few_datagrams_that_is(
     paced(measure, lambda hosts: hosts == [[]] * 5)
 
 
+def test_the_last_datagram_of_a_count_has_its_time_too_however_slow_it_is(engines) -> None:
+    options = ("--rate=4kbit/s", "--datagram=1000", "--count=2")  # 2 s each
+    for m in engines.client(engines.server("udp"), *options, count=1).metrics:
+        assert m["client_elapsed"] >= 4
+        assert m["local_throughput"] <= 4000
+
+
 @pytest.mark.parametrize(("mode", "hosts"), [("stream", ["a"]), ("bidirectional", ["a", "b"])])
 def test_a_rate_that_no_host_can_send_is_suspect_at_each_sender(
     engines, mode: str, hosts: list[str]

@@ -71,7 +71,8 @@ class Sink(ControlServer):
         usage = {"elapsed": 1, "user_time": 0, "system_time": 0}
         back = {"reverse_messages": 1, "reverse_retransmits": 0, "reverse_sent": self.claimed}
         back["reverse_elapsed"] = 1
-        back |= dict.fromkeys(("omitted", "omitted_elapsed", "omitted_user_time"), 0)
+        names = ("omitted", "omitted_timed", "omitted_elapsed", "omitted_user_time")
+        back |= dict.fromkeys(names, 0)
         wire.send(Wire.RESULT, received=received, timed=received - 1, **usage, **windows, **back)
 
     def _accept(self) -> tuple[socket.socket, int]:

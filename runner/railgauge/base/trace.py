@@ -219,6 +219,15 @@ def certain_skew(trace: Trace) -> float:
     return skew if 2 * error < abs(skew) <= _LARGEST_SKEW else 0.0
 
 
+def bounded_skew(trace: Trace) -> tuple[float, float]:
+    """Return the clocks' skew and what it may be wrong by at most: twice its standard error.
+
+    Where that is more than clocks differ by, 0 and what they may.
+    """
+    skew, error = clock_skew(trace)
+    return (skew, 2 * error) if abs(skew) + 2 * error <= _LARGEST_SKEW else (0.0, _LARGEST_SKEW)
+
+
 def _slope_below(points: Sequence[tuple[float, float]]) -> float:
     """Return the slope of the points' lower hull where it spans their mean."""
     hull: list[tuple[float, float]] = []

@@ -241,7 +241,9 @@ def _replicated(event: Replicated, engine: EngineInfo, case: Case, progress: _Pr
     pairs = progress.rows.take(event)
     metrics: Mapping[str, float] = {}
     if pairs is None:
-        metrics = engine.read_metrics(event.metrics, event.output, case.parameters.get("mode"))
+        metrics = engine.read_metrics(
+            event.metrics, event.output, case.parameters.get("mode"), warmup=event.warmup
+        )
         engine.check_confirmed(case.parameters, event.output)
     trace = progress.trace.take(event.number)
     if event.warmup:

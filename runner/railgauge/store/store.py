@@ -61,6 +61,7 @@ from railgauge.store.traces import (
     load_trace,
     stored_intervals,
     stored_traces,
+    trace_age,
     trace_settings,
 )
 
@@ -284,6 +285,7 @@ class Store(Database):
     trace = reading(load_trace)
     interval_series = reading(stored_intervals)
     intervals = reading(load_intervals)
+    trace_age = reading(trace_age)
     trace_settings = reading(trace_settings)
     baselines = reading(stored_baselines)
     baseline = reading(stored_baseline)

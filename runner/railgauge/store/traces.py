@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, insert, select
@@ -205,17 +206,35 @@ def trace_settings(connection: Connection, stored: StoredTrace) -> Mapping[str, 
     query = (
         select(LaunchRow.client)
         .join(Replication, Replication.launch_id == LaunchRow.id)
-        .join(RunCase, RunCase.id == Replication.run_case_id)
+        .where(Replication.number == stored.replication)
+    )
+    text = connection.execute(_of_case(query, stored)).scalar()
+    settings: dict[str, Value] = json.loads(text or "{}")
+    return settings
+
+
+def trace_age(connection: Connection, stored: StoredTrace) -> float:
+    """Return the seconds from its launch's first replication, or warm-up, to the trace's own."""
+    query = select(Replication.number, Replication.launch_id, Replication.started_at)
+    rows = connection.execute(_of_case(query, stored)).all()
+    launch, own = next(row[1:] for row in rows if row.number == stored.replication)
+    moments = [row.started_at for row in rows if row.launch_id == launch and row.started_at]
+    if not moments or own is None:
+        return 0.0
+    passed = datetime.fromisoformat(own) - min(map(datetime.fromisoformat, moments))
+    return passed.total_seconds()
+
+
+def _of_case(query: Select[*tuple[Any, ...]], stored: StoredTrace) -> Select[*tuple[Any, ...]]:
+    return (
+        query.join(RunCase, RunCase.id == Replication.run_case_id)
         .join(BenchCase, BenchCase.id == RunCase.case_id)
         .where(
             RunCase.run_id == stored.run,
             RunCase.test == stored.test,
             BenchCase.key == stored.case.key,
-            Replication.number == stored.replication,
         )
     )
-    settings: dict[str, Value] = json.loads(connection.execute(query).scalar() or "{}")
-    return settings
 
 
 def _traces(query: Select[*tuple[Any, ...]], table: Stored) -> Select[*tuple[Any, ...]]:

@@ -197,18 +197,21 @@ def test_everything_has_ended_after_a_launch():
     assert all(process.stdin_closed for process in a.started + b.started)
 
 
-def test_a_warm_up_is_marked_and_takes_no_number():
+@pytest.mark.parametrize("metrics", [{"speed": 1.0}, {}])
+def test_a_warm_up_is_marked_and_takes_no_number_and_may_be_too_short_for_a_rate(metrics):
     script = client_saying(
         SETTINGS,
-        replication(0, warmup=True, speed=1.0),
-        replication(1),
+        replication(0, warmup=True, local=1.0, **metrics),
+        replication(1, local=1.0, speed=1.0),
         done_event(1),
     )
-    outcomes, _, _ = play(script, numbers=(3,))
+    measured = {name: MetricDescription(name, "bit/s", "") for name in ("local", "speed")}
+    outcomes, _, _ = play(script, numbers=(3,), engine=replace(ENGINE, metrics=measured))
     assert [(outcome.replication, outcome.warmup) for outcome, _ in outcomes] == [
         (0, True),
         (3, False),
     ]
+    assert outcomes[0][0].metrics == {"local": 1.0} | metrics
 
 
 def test_an_engines_error_fails_the_replication_under_way_and_ends_the_launch():

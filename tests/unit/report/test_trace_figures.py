@@ -60,16 +60,29 @@ def _round_trips() -> Trace:
     )
 
 
-def _stored(store: Store, single_trace: Trace, client: Mapping[str, float] | None = None) -> int:
-    """Store a run of a single trace, whose launch's client told these settings."""
+def _stored(
+    store: Store,
+    single_trace: Trace,
+    client: Mapping[str, float] | None = None,
+    launched_before: float = 0,
+) -> int:
+    """Store a run of a single trace, whose launch's client told these settings.
+
+    Its warm-up began so many seconds earlier, and there was a launch before.
+    """
     mode = "latency" if single_trace.clock == "sender" else "stream"
     parameters = {"mode": mode, "datagram": 64, "trace": 10}
     case = Case(case_key("udp", "a→b", "a", "b", parameters), "udp", "a→b", "a", "b", parameters)
     run = NewRun("udpmon", "text", "/home/me/plans", "", False, 7, "ctl", "0.1.0", "ab12", {})
     infos = {"lost_packets": MetricInfo("", "lower")}
     number = store.begin_run(run, [PlannedCase("t", case, 1)], {"udp": infos})
-    outcome = Outcome(1, 1.0, {"lost_packets": 1.0}, trace=encode(single_trace))
-    store.add(number, "t", case.key, outcome, Launch(1.0, dict(client or {})))
+    launch, lost = Launch(1.0, dict(client or {})), {"lost_packets": 1.0}
+    for outcome, its_launch in (
+        (Outcome(0, 1.0, lost, warmup=True), Launch(1.0)),
+        (Outcome(0, 1e6, lost, warmup=True), launch),
+        (Outcome(1, 1e6 + launched_before, lost, trace=encode(single_trace)), launch),
+    ):
+        store.add(number, "t", case.key, outcome, its_launch)
     store.finish_run(number, "complete")
     return number
 
@@ -100,7 +113,8 @@ def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Pat
     assert "6 one-way delays, minimum 0 s, median 250.0 ns" in text
     assert (
         "a→b: the server's clock was 3.000 s ahead of the client's, ± 9.000 µs, before the first"
-        " replication; by that the smallest delay is 20.00 µs." in text
+        " replication; by that, and by how they drifted apart since, the smallest delay is"
+        " 20.00 µs, ± 9.050 µs." in text
     )
 
 
@@ -108,12 +122,8 @@ def test_delays_show_each_packet_and_tell_the_clocks(store: Store, tmp_path: Pat
     ("apart", "words"),
     [
         # The least way takes 20 µs.
-        (25_000, "; by that the smallest delay is -5.000 µs."),
-        (
-            3_020_000,
-            "; they have drifted apart since, as by that the smallest delay would be 3.000 ms"
-            " below 0.",
-        ),
+        (25_000, "the smallest delay is -5.000 µs, ± 9.050 µs."),
+        (3_020_000, "the smallest delay would be 3.000 ms below 0: they didn't drift evenly."),
     ],
 )
 def test_no_delay_is_said_to_be_negative_beyond_the_clocks_error(
@@ -122,6 +132,37 @@ def test_no_delay_is_said_to_be_negative_beyond_the_clocks_error(
     clocks = {"clock_offset": (_AHEAD + apart) / 1e9, "clock_offset_error": 9e-6}
     run = _stored(store, _stream(), clocks)
     assert words in _draw(store, run, tmp_path / "d", "kind: delays")[1]
+
+
+def _drifting(ppm: float, launched_before: float) -> Trace:
+    """A second of datagrams, the least 20 µs on its way; the clocks were compared before."""
+    sent = np.arange(100, dtype=np.int64) * 10_000_000
+    moment = launched_before + sent / 1e9
+    above = np.where(sent == 0, 0, 1_000 * (np.arange(100) % 3))
+    received = sent + above + np.rint(ppm * 1e3 * moment).astype(np.int64)
+    return Trace(
+        clock="monotonic",
+        sent=100,
+        arrived=100,
+        sequence=np.arange(100, dtype=np.int64),
+        received=received - received[0],
+        sent_at=sent,
+        first_received=5_000_000 + _AHEAD + 20_000 + int(received[0]),
+        first_sent=5_000_000,
+    )
+
+
+def test_what_clocks_drift_apart_from_replication_to_replication_is_reckoned_in(
+    store: Store, tmp_path: Path
+) -> None:
+    clocks = {"clock_offset": _AHEAD / 1e9, "clock_offset_error": 9e-6}
+    run = _stored(store, _drifting(40, 60), clocks, launched_before=60)
+    text = _draw(store, run, tmp_path / "d", "kind: delays")[1]
+    # By the offset alone it would be 2.42 ms.
+    assert "drifted apart since, the smallest delay is 20.00 µs, ± 9.000 µs." in text
+    run = _stored(store, _stream(), clocks, launched_before=60)
+    text = _draw(store, run, tmp_path / "u", "kind: delays")[1]
+    assert "drifted apart since, the smallest delay is 20.00 µs, ± 30.01 ms." in text
 
 
 def test_delays_by_clocks_that_nobody_compared_are_told(store: Store, tmp_path: Path) -> None:

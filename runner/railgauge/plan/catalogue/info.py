@@ -295,13 +295,18 @@ class EngineInfo:
             self.program.check_confirmed(ProgramOutput(output), self.written(parameters))
 
     def read_metrics(
-        self, reported: Mapping[str, float], output: str, mode: Value | None = None
+        self,
+        reported: Mapping[str, float],
+        output: str,
+        mode: Value | None = None,
+        *,
+        warmup: bool = False,
     ) -> dict[str, float]:
         """Return this engine's metrics in `mode` from what it, or rail-exec for it, reported.
 
         `output` is what an external program printed. EngineError `contract` where a metric is
-        missing that is not optional, or one is unknown and so has no unit; `output` where a
-        program's output lacks one.
+        missing that is not optional, but of a `warmup`, which may be too short for a rate, or one
+        is unknown and so has no unit; `output` where a program's output lacks one.
         """
         if self.program is not None:
             optional = frozenset(metric.name for metric in self.metrics.values() if metric.optional)
@@ -315,7 +320,7 @@ class EngineInfo:
                 "lacks: are the engines on the host older or newer than this railgauge?",
             )
         required = {metric.name for metric in self.metrics_in(mode) if not metric.optional}
-        if missing := sorted(required - set(reported)):
+        if not warmup and (missing := sorted(required - set(reported))):
             raise EngineError("contract", f"engine {self.name} did not report {', '.join(missing)}")
         return dict(reported)
 

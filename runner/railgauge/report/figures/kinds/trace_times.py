@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from railgauge.base.number import in_best_unit
-from railgauge.base.trace import Trace, certain_skew, transits
+from railgauge.base.trace import Trace, bounded_skew, certain_skew, transits
 from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
@@ -89,18 +89,22 @@ def _clocks(store: Store, traces: Sequence[tuple[str, StoredTrace, Trace]]) -> I
         if not isinstance(offset, int | float) or not isinstance(error, int | float):
             yield f"{label}: by how much the two ends' clocks differ was not measured."
             continue
-        smallest = float(transits(trace).min()) * NS - offset
-        # Nothing arrives before it was sent. What drifted the other way nobody can see.
+        quickest = int(transits(trace).argmin())
+        since = store.trace_age(stored) + float(trace.sent_at[quickest]) * NS
+        skew, skew_error = bounded_skew(trace)
+        smallest = float(transits(trace)[quickest]) * NS - offset - skew * since
+        uncertainty = error + skew_error * since
+        # Nothing arrives before it was sent.
         of_smallest = (
-            f"by that the smallest delay is {in_best_unit(smallest, 's')}"
-            if smallest >= -error
-            else "they have drifted apart since, as by that the smallest delay would be"
-            f" {in_best_unit(-smallest, 's')} below 0"
+            f"is {in_best_unit(smallest, 's')}, ± {in_best_unit(uncertainty, 's')}"
+            if smallest >= -uncertainty
+            else f"would be {in_best_unit(-smallest, 's')} below 0: they didn't drift evenly"
         )
         yield (
             f"{label}: the server's clock was {in_best_unit(abs(offset), 's')}"
             f" {'ahead of' if offset >= 0 else 'behind'} the client's,"
-            f" ± {in_best_unit(error, 's')}, before the first replication; {of_smallest}."
+            f" ± {in_best_unit(error, 's')}, before the first replication; by that, and by how they"
+            f" drifted apart since, the smallest delay {of_smallest}."
         )
 
 
