@@ -24,7 +24,7 @@ class SimulatedTransport(FakeTransport):
     """
 
     def __init__(self, host: str, engine: EngineInfo, *, dies_at: int | None = None) -> None:
-        super().__init__(host, {f"rail-{engine.name}": self._play})
+        super().__init__(host, {f"rail-{engine.name}": self.play})
         self._engine = engine
         self._dies_at = dies_at
         self._count = itertools.count(1)
@@ -35,7 +35,8 @@ class SimulatedTransport(FakeTransport):
         self.started.clear()
         return process
 
-    def _play(self, argv: Sequence[str]) -> Program:
+    def play(self, argv: Sequence[str]) -> Program:
+        """Be the engine: its server, or its client, which is as good as it gets."""
         dies = next(self._count) == self._dies_at
         return self._serve(dies) if argv[1] == "server" else self._measure(argv, dies)
 

@@ -41,11 +41,11 @@ def compare(
     as_json: bool,
     where: str,
     **judged: Any,
-) -> None:
+) -> int:
     """Show which cases of B are faster, the same or slower than in A.
 
     A and B: a run's number, a baseline's name, a git commit (seven digits or more), a day
-    (2026-11-20, UTC) or "latest".
+    (2026-11-20, UTC) or "latest". Exits with 1 where nothing can be compared.
     """
     check_folder(markdown)
     with Store.open(where, create=False) as store:
@@ -55,6 +55,7 @@ def compare(
         write(markdown, as_markdown(verdict, catalogue, all_results=list_all))
     if as_json:
         click.echo(json_text(verdict_data(verdict)))
-        return
-    for line in verdict_lines(verdict, catalogue, all_results=list_all):
-        click.echo(line)
+    else:
+        for line in verdict_lines(verdict, catalogue, all_results=list_all):
+            click.echo(line)
+    return 1 if verdict.problems else 0

@@ -15,7 +15,7 @@ from railgauge.cli.argument_types import RunNumber
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.compare.facts import FactChange, HostChanges
-from railgauge.compare.verdict import Verdict, few_runs_note, rename_notes
+from railgauge.compare.verdict import Verdict, few_runs_note, rename_notes, undirected_note
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
@@ -65,8 +65,10 @@ def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
         if note := few_runs_note(differences.compared):
             yield note
         yield from map(visible, rename_notes(differences.compared))
-    else:
+    elif not differences.compared.undirected:
         yield "no case is in both runs"
+    if note := undirected_note(differences.compared):
+        yield note
     yield from _parameter_lines(differences, catalogue)
     yield from case_lines(differences.compared, names)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from railgauge.base.assets import find_shipped, folder, shipped
+from railgauge.base.assets import folder, shipped
 from railgauge.base.errors import InputError, NoDatabaseError
-from railgauge.cli.argument_types import RunNumber
+from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database, refuse_given
 from railgauge.cli.reporting import picture_terminal, with_appendix
@@ -23,7 +23,7 @@ from railgauge.store import Store
 
 
 @click.command()
-@click.argument("definition", default="")
+@click.argument("definition", type=ShippedFile("reports/papers"), required=False)
 @click.argument("runs", metavar="[RUN]...", type=RunNumber(), nargs=-1)
 @click.option(
     "--out",
@@ -38,7 +38,7 @@ from railgauge.store import Store
 @as_json
 @database
 def paper(
-    definition: str,
+    definition: Path | None,
     runs: tuple[int, ...],
     out: Path,
     appendix: bool,
@@ -52,14 +52,14 @@ def paper(
     listed. RUNs are by default the latest complete one of each of its plans; without any there is
     what was published.
     """
-    if not definition:
+    if definition is None:
         reason = "is for a paper's tables: name the paper"
         refuse_given("out", "appendix", "pictures", reason=reason)
         _list(as_json)
         return
     refuse_given("as_json", reason="is for the list of papers: leave DEFINITION out")
     catalogue = load_catalogue()
-    loaded = load_paper(find_shipped("reports/papers", definition), catalogue)
+    loaded = load_paper(definition, catalogue)
     options = ReportOptions(most_cases=0, pictures=pictures, appendix=appendix)
     plans = [plan.plan.name for plan in loaded.plans()]
     with contextlib.ExitStack() as cleanup:

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from railgauge.base.assets import find_shipped, shipped
+from railgauge.base.assets import shipped
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.base.number import plural
+from railgauge.cli.argument_types import ShippedFile
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, refuse_given
 from railgauge.cli.planning import span
@@ -23,7 +24,7 @@ from railgauge.plan.yamlfile import load
 from railgauge.run.amount import amounts
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-_copy = click.option("--copy", "name", metavar="NAME", help="Copy this one, to go on editing it.")
+_COPY_HELP = "Copy this one, to go on editing it."
 _copy_to = click.option(
     "--out", type=_FOLDER, metavar="DIR", help="Where the copy goes.  [default: plans or reports]"
 )
@@ -84,28 +85,27 @@ def _ask(question: str, **options: Any) -> str:
 
 
 @click.command("plans")
-@_copy
+@click.option("--copy", "file", type=ShippedFile("plans"), metavar="NAME", help=_COPY_HELP)
 @_copy_to
 @as_json
-def list_plans(name: str | None, out: Path | None, as_json: bool) -> None:
+def list_plans(file: Path | None, out: Path | None, as_json: bool) -> None:
     """List the plans that ship: what each measures, how long that takes, what it needs."""
-    _refuse_without_effect(name)
-    if name is not None:
-        _copy_plan(name, out or Path("plans"))
+    _refuse_without_effect(file)
+    if file is not None:
+        _copy_plan(file, out or Path("plans"))
         return
     described = [_plan_line(key, load_plan(file)) for key, file in shipped("plans").items()]
     _print(described, as_json)
 
 
 @click.command("reports")
-@_copy
+@click.option("--copy", "file", type=ShippedFile("reports"), metavar="NAME", help=_COPY_HELP)
 @_copy_to
 @as_json
-def list_reports(name: str | None, out: Path | None, as_json: bool) -> None:
+def list_reports(file: Path | None, out: Path | None, as_json: bool) -> None:
     """List the reports that ship, for `railgauge report --spec NAME`."""
-    _refuse_without_effect(name)
-    if name is not None:
-        file = find_shipped("reports", name)
+    _refuse_without_effect(file)
+    if file is not None:
         _copy_files({(out or Path("reports")) / file.name: file})
         return
     described = [
@@ -114,8 +114,8 @@ def list_reports(name: str | None, out: Path | None, as_json: bool) -> None:
     _print(described, as_json)
 
 
-def _refuse_without_effect(name: str | None) -> None:
-    if name is None:
+def _refuse_without_effect(file: Path | None) -> None:
+    if file is None:
         refuse_given("out", reason="is for --copy: name what to copy")
     else:
         refuse_given("as_json", reason="is for the list: leave --copy out")
@@ -157,9 +157,8 @@ def _print(described: list[dict[str, Any]], as_json: bool) -> None:
         click.echo(f"{entry['name']:{width}}  {'; '.join(words)}")
 
 
-def _copy_plan(name: str, folder: Path) -> None:
+def _copy_plan(file: Path, folder: Path) -> None:
     """Copy a plan with the files that it names, which keep their places beside it."""
-    file = find_shipped("plans", name)
     loaded = load_plan(file)
     named = [part for part in (loaded.plan.hosts_file, *loaded.plan.engines) if part]
     _copy_files({folder / part: file.parent / part for part in (file.name, *named)})

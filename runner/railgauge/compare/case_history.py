@@ -183,12 +183,14 @@ class NearbyChanges:
 class AllHistories:
     """The histories that have a change point, and in how many cases one was looked for.
 
-    `not_looked_at` are those of the plans' last runs that never had a value of a headline metric
-    with a direction; none where another metric is asked for.
+    Of those `too_short` have too few nights to show any. `not_looked_at` are those of the plans'
+    last runs that never had a value of a headline metric with a direction; none where another
+    metric is asked for.
     """
 
     changed: tuple[History, ...]
     looked_at: int
+    too_short: int
     not_looked_at: int
 
 
@@ -226,25 +228,27 @@ def histories_of(
     }
     smallest = {plan: store.smallest_changes(runs[-1].id) for plan, runs in of_plan.items()}
     runs = {plan: {head.id for head in of_this} for plan, of_this in of_plan.items()}
-    changed = [
-        with_names(history, renames[history.plan], runs[history.plan])
-        for history in surest(
-            _history(
-                series.last,
-                series.nights,
-                of_plan[plan],
-                smallest[plan].get((series.last.case.engine, series.last.metric)),
-            )
-            for (plan, _, _), series in measured.items()
+    histories = {
+        name: _history(
+            series.last,
+            series.nights,
+            of_plan[name[0]],
+            smallest[name[0]].get((series.last.case.engine, series.last.metric)),
         )
-    ]
-    looked_at = {name[:2] for name in measured}
+        for name, series in measured.items()
+    }
+    changed = tuple(
+        with_names(history, renames[history.plan], runs[history.plan])
+        for history in surest(histories.values())
+    )
+    looked_at = {name[:2] for name in histories}
+    short = looked_at - {name[:2] for name, history in histories.items() if _is_long(history)}
     if metric is not None:
-        return AllHistories(tuple(changed), len(looked_at), 0)
+        return AllHistories(changed, len(looked_at), len(short), 0)
     planned = {
         (plan, renames[plan].last(name)) for plan, names in last_names.items() for name in names
     }
-    return AllHistories(tuple(changed), len(looked_at), len(planned - looked_at))
+    return AllHistories(changed, len(looked_at), len(short), len(planned - looked_at))
 
 
 # Plan, case, metric.
@@ -336,7 +340,7 @@ def _joined(
 
 def surest(histories: Iterable[History]) -> list[History]:
     """Return those with a change point that is none by chance, though so many were looked at."""
-    long_enough = [history for history in histories if len(history.nights) >= LEAST_NIGHTS]
+    long_enough = list(filter(_is_long, histories))
     least = [
         min((change.point.p for change in history.changes), default=1.0) for history in long_enough
     ]
@@ -346,6 +350,11 @@ def surest(histories: Iterable[History]) -> list[History]:
         for history, share in zip(long_enough, q.tolist(), strict=True)
         if history.changes and share <= SHARE_BY_CHANCE
     ]
+
+
+def _is_long(history: History) -> bool:
+    """Return whether it has nights enough to show a change."""
+    return len(history.nights) >= LEAST_NIGHTS
 
 
 def changed_cases(histories: Iterable[History]) -> tuple[int, int]:

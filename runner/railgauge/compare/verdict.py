@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,7 +83,8 @@ def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Select
     notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]
     notes += notes_on(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
-    return Verdict(compared, notes=tuple(notes), reasons=reasons)
+    problems = tuple(undecided(store, compared))
+    return Verdict(compared, problems=problems, notes=tuple(notes), reasons=reasons)
 
 
 def verdict_between(
@@ -103,6 +105,41 @@ def verdict_between(
             raise InputError(f"{side.title} is of plan {named}, not {plan!r}: leave --plan out")
     reading = read(store, [*first.runs, *second.runs], metrics)
     return verdict_on(store, reading, first, second)
+
+
+def undecided(store: Store, comparison: Comparison) -> Iterator[str]:
+    """Yield why nothing could be judged, by a metric that somebody named or at all.
+
+    Such a comparison is no pass though nothing is slower: it would never find anything.
+    """
+    measured = [result for result in comparison.results if all(side.n for side in result.sides)]
+    titles = " and ".join(side.title for side in comparison.selected)
+    lacking = set(comparison.metrics) - {result.metric for result in measured}
+    if lacking and (comparison.results or comparison.undirected):
+        names = _shared_metrics(store, comparison)
+        hint = f": name a metric that both have: {', '.join(names)}" if names else ""
+        for metric in sorted(lacking):
+            yield (
+                f"nothing could be compared by {metric}: no case has a value of it in both"
+                f" {titles}{hint}"
+            )
+    elif not measured:
+        yield f"nothing could be compared: no case has a value to judge in both {titles}"
+    elif all(math.isnan(result.judged.q) for result in measured):
+        yield f"no case could be judged: {measured[0].judged.reason}"
+
+
+def _shared_metrics(store: Store, comparison: Comparison) -> list[str]:
+    """Return the other metrics of which more or less is better and both sides have values."""
+    sides = [
+        {
+            series.metric
+            for series in store.series(side.runs, store.directed_metrics(side.runs))
+            if len(series.values)
+        }
+        for side in comparison.selected
+    ]
+    return sorted(set.intersection(*sides) - {*comparison.metrics})
 
 
 def find_reasons(
@@ -136,12 +173,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     if comparison.metrics:
         yield f"judged by {', '.join(comparison.metrics)} alone"
     yield from rename_notes(comparison)
-    if number := comparison.undirected:
-        has = plural(number, "case was not compared: it has", "cases were not compared: they have")
-        lacking = "no metric of which more or less is better"
-        if comparison.metrics:
-            lacking = "none of the metrics that are judged"
-        yield f"{has} {lacking}"
+    if note := undirected_note(comparison):
+        yield note
     if note := few_runs_note(comparison):
         yield note
     if number := sum(any(side.means for side in result.sides) for result in comparison.results):
@@ -168,6 +201,17 @@ def rename_notes(comparison: Comparison) -> Iterator[str]:
             f"test {rename.test} was called {rename.before} until run {rename.until}:"
             f" {cases} on under the new name"
         )
+
+
+def undirected_note(comparison: Comparison) -> str:
+    """Return how many cases were not compared for want of a metric; empty if none."""
+    if not (number := comparison.undirected):
+        return ""
+    has = plural(number, "case was not compared: it has", "cases were not compared: they have")
+    lacking = "no metric of which more or less is better"
+    if comparison.metrics:
+        lacking = "none of the metrics that are judged"
+    return f"{has} {lacking}"
 
 
 def few_runs_note(comparison: Comparison) -> str:

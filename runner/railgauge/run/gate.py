@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import shlex
 from collections.abc import Sequence
 
@@ -16,7 +15,7 @@ from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import check_metrics
 from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
-from railgauge.compare.verdict import Verdict, find_reasons, notes_on
+from railgauge.compare.verdict import Verdict, find_reasons, notes_on, undecided
 from railgauge.plan.catalogue import Catalogue
 from railgauge.run.certified_hosts import run_notes
 from railgauge.run.job import Finished, ReadRun, Request
@@ -60,13 +59,12 @@ def _check_metrics(job: ReadRun, metrics: Sequence[str]) -> None:
     """Refuse, before anything is measured, a metric by which nothing of the plan can be judged."""
     if not metrics:
         return
-    catalogue = job.loaded.catalogue
     tests = job.loaded.plan.tests
-    engines = {test.engine for test in tests}
     better = {
-        name: metric.better
-        for engine in engines
-        for name, metric in catalogue.engine(engine).metrics.items()
+        metric.name: metric.better
+        for space in job.loaded.spaces
+        for mode in space.modes
+        for metric in space.engine.metrics_in(mode)
     }
     if any(test.system_log is not None for test in tests):
         derived = derived_metrics(two_sided=True, soak=any(test.soak for test in tests))
@@ -176,7 +174,7 @@ def _judge(
                 compare(reading, baseline, both_runs),
             )
     compared = with_levels(store, compared)
-    problems += _undecided(compared)
+    problems += undecided(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
     notes = (
         *unsettled_lines(finished.unsettled),
@@ -185,17 +183,6 @@ def _judge(
     )
     plan = job.loaded.plan.name
     return Verdict(compared, plan, unconfirmed, tuple(problems), notes, reasons)
-
-
-def _undecided(compared: Comparison) -> list[str]:
-    """Return why a gate can't pass though nothing is slower: it would never find anything."""
-    measured = [result for result in compared.results if all(side.n for side in result.sides)]
-    if not measured:
-        first = compared.selected[0].title
-        return [f"nothing could be compared: no case was measured in {first} too"]
-    if all(math.isnan(result.judged.q) for result in measured):
-        return [f"no case could be judged: {measured[0].judged.reason}"]
-    return []
 
 
 def _measured_again(job: ReadRun, results: Sequence[Result], problems: list[str]) -> int | None:

@@ -221,6 +221,24 @@ def test_completion_knows_the_commands():
     assert {"plain,resume", "plain,report"} <= set(run.stdout.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("check quicks", "quickstart"),
+        ("report --spec quicks", "quickstart"),
+        ("paper shar", "sharcnet"),
+        ("plans --copy quicks", "quickstart"),
+        ("reports --copy quicks", "quickstart"),
+    ],
+)
+def test_completion_knows_what_ships(words, name):
+    count = str(len(words.split()))
+    run = railgauge(
+        _RAILGAUGE_COMPLETE="bash_complete", COMP_WORDS=f"railgauge {words}", COMP_CWORD=count
+    )
+    assert f"plain,{name}" in run.stdout.split()
+
+
 def test_output_cut_short_by_its_reader_is_no_error():
     command = f"{sys.executable} -m railgauge engines --json | true"
     run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)

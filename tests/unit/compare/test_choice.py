@@ -12,6 +12,7 @@ from tests.support.store_samples import LAUNCH, MOMENT, RUN, failed
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.cli.comparing import compare
+from railgauge.cli.diffing import diff
 from railgauge.compare.reading import read
 from railgauge.compare.renames import Rename
 from railgauge.compare.verdict import verdict_between
@@ -138,6 +139,17 @@ def test_a_case_of_which_nothing_has_a_direction_is_told(database: Path):
     output = CliRunner().invoke(compare, ["1", "2", "--db", str(database)]).output
     note = "1 case was not compared: it has no metric of which more or less is better"
     assert note in output.splitlines()
+
+
+def test_of_runs_that_share_only_such_cases_diff_does_not_say_that_they_share_none(database: Path):
+    for seed in (1, 2):
+        add(database, {1: {"warmth": noisy(seed=seed)}})
+    lines = CliRunner().invoke(diff, ["1", "2", "--db", str(database)]).output.splitlines()
+    assert "no case is in both runs" not in lines
+    assert "1 case was not compared: it has no metric of which more or less is better" in lines
+    add(database, {2: {"warmth": noisy()}})
+    lines = CliRunner().invoke(diff, ["1", "3", "--db", str(database)]).output.splitlines()
+    assert "no case is in both runs" in lines
 
 
 @pytest.mark.parametrize("metric", ["throughput", "solve_time"])

@@ -78,6 +78,28 @@ def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
     assert database.say("--all") == f"found no case that changed in 16 nights; {without}"
 
 
+def test_all_does_not_say_of_cases_with_too_few_nights_that_they_did_not_change(
+    database: Database,
+):
+    for night in range(12):
+        new = [(case(2000), 1e9)] if night >= 9 else []
+        database.night((case(1000), 1e9), *new)
+    short = "has fewer than 6 nights, too few to show a change\n"
+    assert database.say("--all") == f"found no case that changed in 12 nights; 1 case {short}"
+    for _ in range(12):
+        database.night((case(2000), 1e9), new=replace(NIGHTLY, plan="other"))
+    assert database.say("--all", "--plan", "other") == "found no case that changed in 12 nights\n"
+
+
+def test_all_says_that_no_case_has_nights_enough_where_plans_have(database: Database):
+    for night in range(9):
+        database.night((case(1000 * (1 + night // 3)), 1e9))
+    assert database.say("--all") == (
+        "looked at no case in 9 nights; 3 cases have fewer than 6 nights, too few to show a change"
+        "\n"
+    )
+
+
 @pytest.mark.parametrize("more", [[], ["--json"]])
 def test_all_of_a_metric_that_no_case_has_says_which_there_are(
     database: Database, more: Sequence[str]

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
+from tests.support.simulated import SimulatedTransport
 
 from railgauge.base.assets import shipped
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, InputError
 from railgauge.cli.doctor import doctor
+from railgauge.engine.measure import EquippedHost
 from railgauge.hosts.transport.fake import LINE, FakeTransport, Program
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.lab.doctor import (
@@ -30,10 +32,12 @@ from railgauge.lab.doctor.check import Check
 from railgauge.lab.doctor.choice import choose, distinct
 from railgauge.lab.doctor.clock_offset import Offset
 from railgauge.lab.doctor.diagnosis import HostFindings
+from railgauge.lab.doctor.firewall import Firewall, LinkEnd
 from railgauge.lab.doctor.host_differences import compare
 from railgauge.lab.doctor.needs import Needs
 from railgauge.lab.doctor.probe import probe, split
 from railgauge.lab.doctor.targets import read_targets
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.links import Link
 from railgauge.plan.model import Host, Mpi
 
@@ -239,6 +243,44 @@ def test_a_clock_of_ours_that_is_set_meanwhile_makes_no_exchange_quick(
     assert offset is not None
     assert offset.error >= 0
     assert min(abs(offset.seconds - right) for right in (0.5, 600.5)) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("trips", "sent", "problem"),
+    [
+        (["no-data", ""], "too-short", ""),
+        (["no-data", "no-data"], "too-short", "UDP from b to a (1.0.0.1) (the way back of what "),
+        (["no-data"], "no-data", "UDP from a to b (1.0.0.2) doesn't arrive: "),
+        (["port-in-use"], "", "UDP from a to b fails: it was port-in-use"),
+    ],
+)
+def test_a_firewall_is_where_not_one_datagram_of_several_comes_through(
+    trips: list[str], sent: str, problem: str
+) -> None:
+    """Exchanges by round trips end so, one after the other, and so does one that only sends."""
+    catalogue, codes = load_catalogue(), iter(trips)
+    engines = {name: SimulatedTransport("", catalogue.engine(name)) for name in ("udp", "tcp")}
+
+    def play(argv: Sequence[str]) -> Program:
+        name, code = argv[0].rpartition("-")[2], ""
+        if (name, argv[1]) == ("udp", "client"):
+            code = sent if "--mode=stream" in argv else next(codes)
+        if not code:
+            return (yield from engines[name].play(argv))
+        yield json.dumps({"event": "error", "code": code, "message": f"it was {code}"})
+        return 1
+
+    hosts = [FakeTransport(name, {"rail-udp": play, "rail-tcp": play}) for name in "ab"]
+    client, server = (
+        LinkEnd(host.host, f"1.0.0.{place}", EquippedHost(host, "/engines"))
+        for place, host in enumerate(hosts, 1)
+    )
+    link = Firewall(catalogue, Needs()).try_link("ab", client, server)
+    assert [text[: len(problem)] for text in link.problems] == ([problem] if problem else [])
+    # A busy host gets little done in a time.
+    clients = [process.argv for process in hosts[0].started]
+    counts = [word for argv in clients for word in argv if word.startswith("--count=")]
+    assert len(counts) == len(clients) and "--count=0" not in counts
 
 
 def findings(**facts: str) -> HostFindings:

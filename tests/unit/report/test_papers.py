@@ -20,6 +20,8 @@ from tests.support.results import csv_rows
 
 from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import FileProblems, InputError
+from railgauge.exchange.importing.csv_import import import_csv
+from railgauge.exchange.importing.csv_mapping import Binding, CsvMapping
 from railgauge.plan.cases import expand
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan
@@ -267,6 +269,46 @@ def _definition(tmp_path: Path, **changed: object) -> Path:
     path.write_text(yaml.safe_dump({**described, **changed}, allow_unicode=True), encoding="utf-8")
     shutil.copytree(shipped.parent / "sharcnet", tmp_path / "sharcnet")
     return path
+
+
+def test_a_run_of_another_plan_is_refused_with_the_plans_that_the_paper_takes(
+    tmp_path: Path,
+) -> None:
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        run, _ = store_plan(store, folder("plans") / "quickstart.yaml")
+        message = (
+            "run 1 is of plan 'quickstart', and paper 'sharcnet' takes runs of sharcnet-udp and"
+            " sharcnet-tcp: leave it out"
+        )
+        with pytest.raises(InputError, match=message):
+            make("sharcnet", store, [run], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_import_of_any_name_is_shown_and_one_without_the_papers_numbers_refused(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "ours.csv"
+    table.write_text("link,size,mbps,lost\ngw→gw,1460,600,3\n", encoding="utf-8")
+    mapping = CsvMapping(
+        engine="udp",
+        metrics=[Binding("throughput", "mbps:Mbit/s")],
+        parameters=[Binding("datagram", "size:B")],
+        fixed={"mode": "stream", "sockbuf": "1MiB"},
+        link="link",
+    )
+    losses = replace(mapping, metrics=[Binding("lost_packets", "lost")])
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        run, without = (
+            result.run
+            for of_metric in (mapping, losses)
+            for result in import_csv(store, table, of_metric, catalogue=load_catalogue())
+        )
+        make("sharcnet", store, [run], tmp_path / "out")
+        with pytest.raises(InputError, match="run 2, an import called 'ours', has nothing that"):
+            make("sharcnet", store, [run, without], tmp_path / "out")
+    lines = csv_rows(tmp_path / "out" / "table-1.csv")
+    assert str(run) in {line["run"] for line in lines}
 
 
 def test_a_papers_mistakes_are_told_where_they_stand(tmp_path: Path) -> None:

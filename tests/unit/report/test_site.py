@@ -170,6 +170,17 @@ def test_too_few_nights_are_told_apart_from_nights_without_a_change(database: Pa
         assert summary in text(out, "index.html")
 
 
+def test_cases_with_too_few_nights_each_are_told_apart_from_cases_without_a_change(
+    database: Path, out: Path
+):
+    for night in range(9):
+        add_run(database, {1 + night // 3: noisy(seed=night)})
+    build(database, out)
+    assert (
+        "Looked at no case in 9 nights; 3 cases have fewer than 6 nights, too few to show a change."
+    ) in text(out, "index.html")
+
+
 def test_each_table_is_titled_once(database: Path, out: Path):
     nights(database, 2)
     build(database, out)

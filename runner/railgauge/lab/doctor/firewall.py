@@ -17,12 +17,17 @@ from railgauge.lab.doctor.needs import Needs
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue, EngineInfo, Value
 
-# Short and slow: a few hundred small datagrams, and round trips one after another.
-_SENDING: dict[str, Value] = {"mode": "stream", "datagram": 64, "rate": 1e6, "duration": 0.1}
-_RETURNING: dict[str, Value] = {"mode": "latency", "datagram": 64, "duration": 0.05}
-_CONNECTING: dict[str, Value] = {"mode": "latency", "message": 1, "duration": 0.05}
-# What says that datagrams are lost, rather than that the server can't be reached at all.
+# Counted, as a busy host gets little done in a time: small datagrams within a tenth of a second if
+# it has its CPU, and round trips, each of which has a second.
+_SENDING: dict[str, Value] = {"mode": "stream", "datagram": 64, "rate": 1e6, "count": 200}
+_RETURNING: dict[str, Value] = {"mode": "latency", "datagram": 64, "count": 1}
+_CONNECTING: dict[str, Value] = {"mode": "latency", "message": 1, "count": 1}
+# Over a lossy link, or to a busy host, a single one may be lost.
+_MORE = {**_RETURNING, "count": 5}
+# What says that not one of them got through. That few did (`too-short`) is no firewall.
 _LOST = "no-data"
+# How long an exchange may say nothing (s).
+_PATIENCE = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +66,19 @@ class Firewall:
                 name, client.name, server.name, False, problems=[self._tcp(tcp, client, server)]
             )
         udp = self._exchange("udp", _RETURNING, client, server)
-        arrives = returns = True
+        arrives = True
+        if _is_lost(udp):
+            arrives = not _is_lost(self._exchange("udp", _SENDING, client, server))
+            udp = self._exchange("udp", _MORE, client, server) if arrives else udp
         problems = []
-        if udp is not None and udp.code == _LOST:
-            arrives = self._exchange("udp", _SENDING, client, server) is None
-            # Again for longer: over a lossy link the only datagram may have been lost.
-            longer = {**_RETURNING, "duration": 1.0}
-            returns = arrives and self._exchange("udp", longer, client, server) is None
-            if not arrives:
-                problems.append(_udp(client, server, ""))
-            elif not returns:
-                problems.append(_udp(server, client, " (the way back of what arrived)"))
-        elif udp is not None:
-            arrives = returns = False
+        if udp is not None and not _is_lost(udp):
+            arrives = False
             problems.append(f"UDP from {client.name} to {server.name} fails: {udp.message}")
-        back = returns if arrives else None
+        elif not arrives:
+            problems.append(_udp(client, server, ""))
+        elif udp is not None:
+            problems.append(_udp(server, client, " (the way back of what arrived)"))
+        back = udp is None if arrives else None
         return LinkFindings(name, client.name, server.name, True, arrives, back, problems)
 
     def _tcp(self, failure: EngineFailure, client: LinkEnd, server: LinkEnd) -> str:
@@ -92,7 +95,8 @@ class Firewall:
     ) -> EngineFailure | None:
         engine = self.catalogue.engine(name)
         case = Case("", name, "", client.name, server.name, self._parameters(engine, settings))
-        terms = Terms(self.needs.control_port, at=(client.address, server.address))
+        at = client.address, server.address
+        terms = Terms(self.needs.control_port, at=at, limit=_PATIENCE)
         sites = (client.site, server.site)
         for outcome, _ in measure(engine, case, [1], sites, terms=terms, programs=self.programs):
             if outcome.status == "failed":
@@ -109,6 +113,10 @@ class Firewall:
             if parameter.default is not None and parameter.name not in settings
         }
         return {**defaults, **settings}
+
+
+def _is_lost(failure: EngineFailure | None) -> bool:
+    return failure is not None and failure.code == _LOST
 
 
 def _udp(sender: LinkEnd, receiver: LinkEnd, way: str) -> str:

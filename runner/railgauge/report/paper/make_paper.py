@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,9 @@ from railgauge.base.characters import capitalised
 from railgauge.base.errors import InputError
 from railgauge.exchange.importing.csv_file import CsvFile
 from railgauge.plan.cases import Case
-from railgauge.report.definition.definition_model import TextSpec
+from railgauge.report.definition.definition_model import Spec, TableSpec, TextSpec
+from railgauge.report.definition.figure_model import FigureSpec
+from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.page import time_of
 from railgauge.report.paper.paper_model import PublishedSource
@@ -73,8 +75,7 @@ def write_paper(
     ):
         chosen = list(dict.fromkeys(run_ids))
         if store is not None and chosen:
-            for run_id in chosen:
-                store.run(run_id)
+            _refuse_other_plans(loaded, map(store.run, chosen))
             copy_runs(store, paper, chosen)
         published = import_published(paper, loaded, catalogue)
         measured = [paper.run(run_id) for run_id in chosen]
@@ -86,8 +87,34 @@ def write_paper(
             )
         texts = _texts(loaded, published, measured, shown_runs)
         spec = paper_spec(loaded, shown_runs, texts, _printed(loaded), catalogue)
+        _refuse_unshown(spec, measured)
         runs = [*published, *chosen]
         return write_report(paper, runs, spec, out_dir, catalogue=catalogue, options=options)
+
+
+def _refuse_other_plans(loaded: LoadedPaper, runs: Iterable[StoredRun]) -> None:
+    """InputError for a run that another plan measured; what is imported has any plan's name."""
+    plans = [plan.plan.name for plan in loaded.plans()]
+    for run in runs:
+        if run.new.origin == "measured" and run.new.plan not in plans:
+            raise InputError(
+                f"run {run.id} is of plan {run.new.plan!r}, and paper {loaded.paper.name!r} takes"
+                f" runs of {listed(plans)}: leave it out, or name its plan in a definition of your"
+                " own (docs/paper.md)"
+            )
+
+
+def _refuse_unshown(spec: Spec, runs: Sequence[StoredRun]) -> None:
+    """InputError for an imported run of which no table or figure shows anything."""
+    parts: list[TableSpec | FigureSpec] = [*spec.tables, *spec.figures]
+    selected = {run for part in parts for run in selected_values(part.select["run"])}
+    for run in runs:
+        if run.new.origin == "imported" and run.id not in selected:
+            raise InputError(
+                f"run {run.id}, an import called {run.new.plan!r}, has nothing that paper"
+                f" {spec.name!r} shows: leave it out, or import it with the paper's engines,"
+                " metrics and tests"
+            )
 
 
 def _shown_runs(

@@ -78,7 +78,7 @@ def level_changes(
     if changed:
         share = f" ({provisional:,} provisional)" if provisional else ""
         summary = f"{plural(changed, 'case')} changed{share} {last}"
-    elif nights < LEAST_NIGHTS:
+    elif nights < LEAST_NIGHTS or histories.looked_at == histories.too_short:
         summary = nothing_changed(histories, nights)
     else:
         summary = f"No case changed {last}"

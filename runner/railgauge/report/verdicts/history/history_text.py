@@ -95,19 +95,23 @@ def nothing_changed(all_histories: AllHistories, nights: int) -> str:
     """Return that no case changed in so many nights, or that these are too few to judge."""
     if nights < LEAST_NIGHTS:
         return _too_few(nights)
-    outcome = "found no case that changed in" if all_histories.looked_at else "looked at no case in"
+    looked_at = all_histories.looked_at > all_histories.too_short
+    outcome = "found no case that changed in" if looked_at else "looked at no case in"
     return f"{outcome} {plural(nights, 'night')}{_not_looked_at_suffix(all_histories)}"
 
 
 def not_looked_at(all_histories: AllHistories) -> str:
     """Return of how many cases nothing was looked at, and why; empty if of none."""
-    n = all_histories.not_looked_at
-    if not n:
-        return ""
-    return (
-        f"{plural(n, 'case')} not looked at, without a value of a headline metric"
-        " that has a direction: name another one with --metric"
-    )
+    reasons = []
+    if n := all_histories.too_short:
+        have = plural(n, "case has", "cases have")
+        reasons.append(f"{have} fewer than {LEAST_NIGHTS} nights, too few to show a change")
+    if n := all_histories.not_looked_at:
+        reasons.append(
+            f"{plural(n, 'case')} not looked at, without a value of a headline metric"
+            " that has a direction: name another one with --metric"
+        )
+    return "; ".join(reasons)
 
 
 def _not_looked_at_suffix(all_histories: AllHistories) -> str:
