@@ -27,9 +27,7 @@ class IndexJob:
         # One that began meanwhile has no page yet.
         ids = {head.id for head in site.heads}
         self.runs = {run.id: run for run in self._summaries if run.id in ids}
-        self.counts = {
-            run: dict(sorted(marks[run_file(run)].counts.items())) for run in self.runs
-        }
+        self.counts = {run: dict(sorted(marks[run_file(run)].counts.items())) for run in self.runs}
 
     @property
     def fingerprint(self) -> str:
