@@ -20,26 +20,30 @@ $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "make: there is no $(PYTHON): install Python 3.11 or later, or say make PYTHON=/path/to/python3"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V), railgauge needs 3.11 or later: say make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: $(PYTHON) has no venv: install python3-venv, or say make PYTHON=/path/to/another/python3"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "make: making $(VENV): some seconds"
+	@$(PYTHON) -m venv $(VENV)
 
 # gnuplot: the pinned one, so that any two machines draw the same bytes; the system's where there is
 # none for this machine. Open MPI: the system's own where it has one, whose headers are often missing.
 MPI_TRIAL := printf '\043include <mpi.h>\n' | mpicc -E - >/dev/null 2>&1
 $(VENV)/.ready: requirements.lock requirements-gnuplot.lock requirements-mpi.lock pyproject.toml | $(VENV)/bin/python
-	$(PIP) -r requirements.lock
-	$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
-	$(PIP) -r requirements-gnuplot.lock || command -v gnuplot
-	command -v mpirun >/dev/null && $(MPI_TRIAL) || $(PIP) -r requirements-mpi.lock
+	@echo "make: installing in $(VENV) what railgauge needs: half a minute, or as long as the downloads take"
+	@$(PIP) -r requirements.lock
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --no-deps --no-build-isolation --editable .
+	@$(PIP) -r requirements-gnuplot.lock || { command -v gnuplot >/dev/null && echo "make: taking the system's gnuplot"; }
+	@command -v mpirun >/dev/null && $(MPI_TRIAL) || $(PIP) -r requirements-mpi.lock
 	@touch $@
 
 # Tests use Open MPI 5 beside the system's, which may be older.
 $(VENV)/.ready-dev: requirements-dev.lock requirements-mpi.lock | $(VENV)/.ready
-	$(PIP) -r requirements-dev.lock
-	$(PIP) -r requirements-mpi.lock
+	@echo "make: installing in $(VENV) what tests need: a minute, or as long as the downloads take"
+	@$(PIP) -r requirements-dev.lock
+	@$(PIP) -r requirements-mpi.lock
 	@touch $@
 
 $(VENV)/.ready-docs: requirements-docs.lock | $(VENV)/.ready
-	$(PIP) -r requirements-docs.lock
+	@echo "make: installing in $(VENV) what the documentation needs"
+	@$(PIP) -r requirements-docs.lock
 	@touch $@
 
 demo: setup
@@ -47,7 +51,7 @@ demo: setup
 	@mkdir -p demo
 	@$(BIN)/railgauge run --wait 10min --db $(DB) plans/quickstart.yaml >demo/run.txt || { cat demo/run.txt; exit 1; }
 	@$(BIN)/railgauge report --db $(DB) --spec reports/quickstart.yaml --out demo/report >/dev/null
-	@sed '/^  loopback: /,$$d' demo/report/quickstart.txt
+	@sed -e '/^Link: /d' -e '/^Run [0-9]* of /d' -e '/^  loopback: /,$$d' demo/report/quickstart.txt
 	@echo "make: with pictures, and where all of this comes from: demo/report/index.html"
 
 # All tests side by side, as most of them wait for others. SANITIZE=address,undefined: the engines'

@@ -14,6 +14,7 @@ from railgauge.engine.deploy import Bundle, deploy
 from railgauge.engine.deploy_all import deploy_all
 from railgauge.hosts.transport.allocation import AllocationTransport
 from railgauge.hosts.transport.interface import run
+from railgauge.run.execution import Observer
 from railgauge.schedulers import SCHEDULERS
 
 MAKEFILE = b"""BUILD = build
@@ -23,6 +24,16 @@ $(BUILD)/hello: hello.c
 """
 HELLO = b'#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
 TINY = Bundle.of({"Makefile": MAKEFILE, "hello.c": HELLO})
+
+
+class Stages(Observer):
+    """The lines of a run's stages."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
 
 
 class Counting(AllocationTransport):
@@ -67,20 +78,20 @@ def check_built(nodes: Mapping[str, Counting], folders: Mapping[str, str]) -> No
 
 
 def test_slurm_passes_the_engines_on_from_node_to_node(nodes: dict[str, Counting]) -> None:
-    words: list[str] = []
-    check_built(nodes, deploy_all(nodes, TINY, words.append))
+    stages = Stages()
+    check_built(nodes, deploy_all(nodes, TINY, stages))
     assert [node.received for node in nodes.values()] == [0, 0]
-    assert words == []
+    assert stages.lines == ["building the engines on node1, node2: about half a minute"]
 
 
 def test_where_sbcast_fails_each_node_gets_them_from_here(
     nodes: dict[str, Counting], other_sbcast: Path
 ) -> None:
-    words: list[str] = []
-    check_built(nodes, deploy_all(nodes, TINY, words.append))
+    stages = Stages()
+    check_built(nodes, deploy_all(nodes, TINY, stages))
     assert [node.received for node in nodes.values()] == [1, 1]
     assert other_sbcast.read_text() == "called\n"
-    (sentence,) = words
+    sentence, _ = stages.lines
     assert sentence.endswith("Slurm's sbcast failed: no such thing")
 
 
@@ -88,6 +99,6 @@ def test_a_node_that_has_the_engines_gets_none(
     nodes: dict[str, Counting], other_sbcast: Path
 ) -> None:
     deploy(nodes["node1"], TINY)
-    check_built(nodes, deploy_all(nodes, TINY, print))
+    check_built(nodes, deploy_all(nodes, TINY, Observer()))
     assert [node.received for node in nodes.values()] == [1, 1]
     assert not other_sbcast.exists()

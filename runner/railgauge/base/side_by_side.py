@@ -15,9 +15,14 @@ _AT_ONCE = 256
 T = TypeVar("T")
 
 
-def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str, T]:
+def everywhere(
+    action: Callable[[str], T],
+    machines: Iterable[str],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> dict[str, T]:
     """Return machine -> what `action` gives there; all failures at once.
 
+    `meanwhile` is called now and then in this thread, as long as there is no end.
     HostUnreachableError, with its `reasons`, where nothing failed but that machines were lost.
     """
     results: dict[str, T] = {}
@@ -27,7 +32,7 @@ def everywhere(action: Callable[[str], T], machines: Iterable[str]) -> dict[str,
         futures = {machine: workers.submit(action, machine) for machine in machines}
         for machine, future in futures.items():
             try:
-                results[machine] = result_interruptibly(future)
+                results[machine] = result_interruptibly(future, meanwhile)
             except EnvironmentFailedError as error:
                 failures[machine] = error
     finally:

@@ -70,12 +70,15 @@ def get_interruptibly(messages: queue.SimpleQueue[_T], timeout: float) -> _T:
                 raise
 
 
-def result_interruptibly(future: Future[_T]) -> _T:
-    """Return the future's result in the main thread, as `get_interruptibly` does a message."""
+def result_interruptibly(future: Future[_T], meanwhile: Callable[[], None] = lambda: None) -> _T:
+    """Return the future's result in the main thread, as `get_interruptibly` does a message.
+
+    `meanwhile` is called now and then as long as there is none.
+    """
     from concurrent.futures import wait
 
     while not wait([future], _GLANCE).done:
-        pass
+        meanwhile()
     return future.result()
 
 

@@ -25,6 +25,7 @@ from railgauge.base.errors import (
     EnvironmentFailedError,
     HostUnreachableError,
 )
+from railgauge.engine.build_all import STEPWISE, LineTaker
 from railgauge.hosts.transport.archive import archive
 from railgauge.hosts.transport.interface import Completed, Transport, run
 
@@ -59,14 +60,14 @@ echo "{_MARK} $state $final"
 # $1 the sources' temporary folder, $2 the final one. What crashes left goes after a day; a make
 # above us must not lend its flags; a compiler we never saw may warn of what it likes; programs of
 # a damaged folder may still run, so it is moved away at once and then removed.
-_BUILD = f"""{_WHOLE}
+_BUILD = f"""{_WHOLE}{STEPWISE}
 trap 'rm -rf "$1" "$1.old"' EXIT
 find "${{2%/*}}" -maxdepth 1 -name '*.*' -mtime +1 -exec rm -rf {{}} +
 command -v make >/dev/null || {{ echo "{_MARK} no-make"; exit 1; }}
 gzip -dc "$1/{PACKED}" | tar -xmof - -C "$1" >&2 || {{ echo "{_MARK} packed"; exit 1; }}
 rm -f "$1/{PACKED}"
 unset MAKEFLAGS MFLAGS MAKELEVEL
-make -C "$1" BUILD=build MPICC= WARNINGS= -j2 >&2 || {{ echo "{_MARK} failed"; exit 1; }}
+stepwise -C "$1" BUILD=build MPICC= WARNINGS= || {{ echo "{_MARK} failed"; exit 1; }}
 [ -d "$1/build" ] || {{ echo "{_MARK} nothing-built"; exit 1; }}
 (cd "$1" && find . -type f ! -name '*.[do]' ! -name built -exec sha256sum {{}} + >built) || exit 1
 if ! mv -T "$1" "$2" 2>/dev/null && ! whole "$2"; then
@@ -165,9 +166,14 @@ def ship(transport: Transport, packed: bytes, place: EnginesPlace) -> None:
         ) from error
 
 
-def build(transport: Transport, place: EnginesPlace, timeout: float = 300.0) -> None:
-    """Build the sources that were shipped."""
-    built = _shell(transport, _BUILD, (place.fresh, place.final), timeout)
+def build(
+    transport: Transport,
+    place: EnginesPlace,
+    timeout: float = 300.0,
+    on_line: LineTaker = lambda _: None,
+) -> None:
+    """Build the sources that were shipped; `on_line` gets what make does, line by line."""
+    built = _shell(transport, _BUILD, (place.fresh, place.final), timeout, on_line)
     answer = _answer(built)
     if answer != "built":
         problem = _ADVICE.get(answer, f"can't make the folder {place.final}")
@@ -175,10 +181,15 @@ def build(transport: Transport, place: EnginesPlace, timeout: float = 300.0) -> 
 
 
 def _shell(
-    transport: Transport, script: str, arguments: tuple[str, ...], timeout: float
+    transport: Transport,
+    script: str,
+    arguments: tuple[str, ...],
+    timeout: float,
+    on_line: LineTaker = lambda _: None,
 ) -> Completed:
+    command = ["sh", "-c", script, "railgauge", *arguments]
     try:
-        return run(transport, ["sh", "-c", script, "railgauge", *arguments], timeout=timeout)
+        return run(transport, command, timeout=timeout, on_line=on_line)
     except TimeoutError as error:
         raise BuildError(
             f"{error}; it was about to build the engines: log in and see how busy the host is "

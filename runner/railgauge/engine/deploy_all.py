@@ -12,36 +12,41 @@ from collections.abc import Callable, Collection, Mapping
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.base.side_by_side import everywhere
+from railgauge.engine.build_all import BuildObserver, LineTaker, build_all
 from railgauge.engine.deploy import PACKED, Bundle, EnginesPlace, build, deploy, look, ship
 from railgauge.hosts.transport.allocation import broadcast
 from railgauge.hosts.transport.interface import Transport
 
 
 def deploy_all(
-    transports: Mapping[str, Transport], bundle: Bundle, say: Callable[[str], None]
+    transports: Mapping[str, Transport], bundle: Bundle, observer: BuildObserver
 ) -> dict[str, str]:
     """Return machine -> the absolute folder there that holds the built engines.
 
-    `say` gets a sentence where the scheduler fails to pass them on. Raises what `everywhere` does.
+    Raises what `everywhere` does.
     """
     mark = uuid.uuid4().hex
     places = everywhere(lambda machine: look(transports[machine], bundle, mark), transports)
-    builders = [machine for machine, place in places.items() if place.state == "missing"]
+    builders = {
+        machine: transports[machine]
+        for machine, place in places.items()
+        if place.state == "missing"
+    }
     if builders:
         packed = bundle.packed()
         shipped = _broadcast(
-            [transports[machine] for machine in builders],
+            builders.values(),
             {places[machine].fresh for machine in builders},
             packed,
-            say,
+            observer.say,
         )
 
-        def equip(machine: str) -> None:
+        def equip(machine: str, on_line: LineTaker) -> None:
             if not shipped:
                 ship(transports[machine], packed, places[machine])
-            build(transports[machine], places[machine])
+            build(transports[machine], places[machine], on_line=on_line)
 
-        everywhere(equip, builders)
+        build_all(equip, builders, "the engines", observer, builders)
     return everywhere(lambda machine: _folder(transports[machine], bundle, places[machine]), places)
 
 

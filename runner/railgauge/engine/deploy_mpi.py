@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from railgauge.base.errors import BuildError
+from railgauge.engine.build_all import STEPWISE, LineTaker
 from railgauge.engine.deploy import failure
 from railgauge.hosts.transport.interface import Transport, run
 
@@ -16,7 +17,7 @@ _MARK = "railgauge-mpi:"
 
 # $1 the folder of the engines' sources, $2 the MPI's prefix or nothing. A wrapper compiler without
 # its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own.
-_BUILD = f"""
+_BUILD = f"""{STEPWISE}
 cd "$1" || exit 1
 final=mpi-$(printf %s "$2" | cksum | cut -d " " -f 1)
 fresh=$final.$$
@@ -33,7 +34,7 @@ for folder in ${{2:-$PATH}}; do
     [ -x "$folder/mpicc" ] || continue
     found=failed
     rm -rf "$fresh"
-    if make BUILD="$fresh" MPICC="$folder/mpicc" WARNINGS= -j2 mpi >&2 && [ -x "$fresh/rail-mpi" ]
+    if stepwise BUILD="$fresh" MPICC="$folder/mpicc" WARNINGS= mpi && [ -x "$fresh/rail-mpi" ]
     then
         printf "%s\n" "$folder" >"$fresh/mpi-folder"
         (cd "$fresh" && sha256sum rail-mpi mpi-folder >built) || exit 1
@@ -63,17 +64,23 @@ class MpiInstallation:
 
 
 def deploy_mpi(
-    transport: Transport, engines: str, prefix: str | None, *, timeout: float = 300.0
+    transport: Transport,
+    engines: str,
+    prefix: str | None,
+    *,
+    timeout: float = 300.0,
+    on_line: LineTaker = lambda _: None,
 ) -> MpiInstallation:
     """Return where rail-mpi is on the transport's host, building it there if it is not.
 
     `engines` is the folder of the engines already built there, `prefix` where the MPI is if not in
-    PATH; `timeout` (seconds) bounds the build. Raises BuildError.
+    PATH; `timeout` (seconds) bounds the build, `on_line` gets what make does, line by line. Raises
+    BuildError.
     """
     sources = engines.rpartition("/")[0]
     arguments = ["sh", "-c", _BUILD, "railgauge", sources, prefix or ""]
     try:
-        completed = run(transport, arguments, timeout=timeout)
+        completed = run(transport, arguments, timeout=timeout, on_line=on_line)
     except TimeoutError as error:
         raise BuildError(f"{error}; it was about to build rail-mpi: see how busy it is") from error
     lines = completed.stdout.splitlines()

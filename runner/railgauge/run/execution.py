@@ -63,6 +63,9 @@ class Observer:
     def say(self, text: str) -> None:
         """Take note of a stage: `reaching gw1, gw2`."""
 
+    def building(self, hosts: Sequence[str], begun: int, steps: int) -> None:
+        """See `BuildObserver`."""
+
     def begin(self, outlook: Outlook) -> None:
         """Take note of what is to be measured now."""
 

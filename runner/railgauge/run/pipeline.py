@@ -29,6 +29,7 @@ from railgauge.base.number import plural
 from railgauge.base.side_by_side import everywhere
 from railgauge.base.stop_signals import calling_on_signal
 from railgauge.base.systemlog import Phase
+from railgauge.engine.build_all import LineTaker, build_all
 from railgauge.engine.deploy import Bundle, bundle
 from railgauge.engine.deploy_all import deploy_all
 from railgauge.engine.deploy_mpi import MpiInstallation as BuiltMpi
@@ -209,20 +210,18 @@ def arrange(job: ExpandedRun) -> ArrangedRun:
 
 def equip(job: ReachedRun) -> EquippedRun:
     """Put the engines on every machine and build them there, unless it has them already."""
-    if job.transports:
-        job.observer.say(f"engines {job.sources.digest[:12]}: built where they are missing")
-
     parallel = _parallel_machines(job)
+    prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
+    folders = deploy_all(job.transports, job.sources, job.observer)
 
-    folders = deploy_all(job.transports, job.sources, job.observer.say)
-
-    def equip_one(machine: str) -> EquippedHost:
+    def equip_one(machine: str, on_line: LineTaker) -> EquippedHost:
         transport, engines = job.transports[machine], folders[machine]
-        prefix = job.loaded.plan.mpi.prefix if job.loaded.plan.mpi else None
-        mpi = deploy_mpi(transport, engines, prefix) if machine in parallel else None
+        mpi = None
+        if machine in parallel:
+            mpi = deploy_mpi(transport, engines, prefix, on_line=on_line)
         return EquippedHost(transport, engines, mpi)
 
-    equipped = everywhere(equip_one, job.transports)
+    equipped = build_all(equip_one, job.transports, "rail-mpi", job.observer)
     _check_same_path(job, {machine: equipped[machine].mpi for machine in parallel})
     sites = {
         name: equipped[machine] for name, machine in job.machines.items() if machine in equipped

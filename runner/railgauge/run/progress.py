@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A plain log gets a line at most this often, beside failures and warnings.
 _PLAIN_SECONDS = 10.0
+# Of many hosts that build, so many are named at a time.
+_MOST_NAMED = 3
 # A display that can't write (a closed terminal, a full disk) must not end a measurement.
 _QUIETLY = contextlib.suppress(OSError)
 
@@ -48,6 +50,11 @@ class Observers(Observer):
         """See `Observer.say`."""
         for observer in self._observers:
             observer.say(text)
+
+    def building(self, hosts: Sequence[str], begun: int, steps: int) -> None:
+        """See `Observer.building`."""
+        for observer in self._observers:
+            observer.building(hosts, begun, steps)
 
     def begin(self, outlook: Outlook) -> None:
         """See `Observer.begin`."""
@@ -261,12 +268,25 @@ class LiveProgress(_Progress):
             self._bar.update(self._task, total=total)
             self._bar.start()
 
+    def building(self, hosts: Sequence[str], begun: int, steps: int) -> None:
+        """Show which hosts build, and how far they are."""
+        more = f" and {len(hosts) - _MOST_NAMED:,} more" if len(hosts) > _MOST_NAMED else ""
+        name = _unmarked(", ".join(hosts[:_MOST_NAMED]) + more)
+        unit = "steps" if hosts else ""
+        with _QUIETLY:
+            self._bar.update(
+                self._task, description=name, completed=begun, total=steps or None, open=unit
+            )
+            if hosts:
+                self._bar.start()
+            else:
+                self._bar.stop()
+
     def dispatched(self, dispatch: Dispatch) -> None:
         """Show the case."""
-        # Names come from a plan: none of it is markup. The last case's figure isn't this one's.
-        name = self._name(dispatch).replace("[", r"\[")
+        # The last case's figure isn't this one's.
         with _QUIETLY:
-            self._bar.update(self._task, description=name, figure="")
+            self._bar.update(self._task, description=_unmarked(self._name(dispatch)), figure="")
 
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Move the bar; show above it what went wrong."""
@@ -286,6 +306,11 @@ class LiveProgress(_Progress):
         """Take the bar away."""
         with _QUIETLY:
             self._bar.stop()
+
+
+def _unmarked(name: str) -> str:
+    """Return a name out of a plan, in which nothing is rich's markup."""
+    return name.replace("[", r"\[")
 
 
 def failure(name: str, outcome: Outcome) -> str:

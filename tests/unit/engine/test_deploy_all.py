@@ -12,6 +12,7 @@ from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.deploy_all import deploy_all
 from railgauge.hosts.transport.local import LocalTransport
+from railgauge.run.execution import Observer
 
 HOSTS = ("a", "b", "c", "d")
 
@@ -43,7 +44,7 @@ def logging_bundle(log: Path, *, status: int = 0) -> Bundle:
 def test_hosts_that_share_a_cache_get_the_engines_once(cache: Path, tmp_path: Path) -> None:
     hosts = {name: Counting(name) for name in HOSTS}
     sources = logging_bundle(tmp_path / "log")
-    folders = deploy_all(hosts, sources, print)
+    folders = deploy_all(hosts, sources, Observer())
     assert set(folders.values()) == {f"{cache}/{sources.digest}-{os.uname().machine}/build"}
     assert set(folders) == set(HOSTS)
     assert sum(host.received for host in hosts.values()) == 1
@@ -53,9 +54,9 @@ def test_hosts_that_share_a_cache_get_the_engines_once(cache: Path, tmp_path: Pa
 
 def test_hosts_that_have_the_engines_get_nothing(cache: Path, tmp_path: Path) -> None:
     sources = logging_bundle(tmp_path / "log")
-    before = deploy_all({"a": LocalTransport("a")}, sources, print)
+    before = deploy_all({"a": LocalTransport("a")}, sources, Observer())
     hosts = {name: Counting(name) for name in HOSTS}
-    assert set(deploy_all(hosts, sources, print).values()) == {before["a"]}
+    assert set(deploy_all(hosts, sources, Observer()).values()) == {before["a"]}
     assert not any(host.received for host in hosts.values())
 
 
@@ -64,6 +65,8 @@ def test_a_build_that_fails_is_reported_once_and_leaves_nothing(
 ) -> None:
     with pytest.raises(BuildError, match="can't build the engines"):
         deploy_all(
-            {name: Counting(name) for name in HOSTS}, logging_bundle(tmp_path, status=1), print
+            {name: Counting(name) for name in HOSTS},
+            logging_bundle(tmp_path, status=1),
+            Observer(),
         )
     assert list(cache.iterdir()) == []

@@ -23,6 +23,14 @@ def test_shipped_plans_are_valid(name: str) -> None:
     assert counts == {6 if name == "quickstart" else 10}
 
 
+def test_the_quickstarts_ends_have_a_cpu_each() -> None:
+    # Unpinned, its round trips fall into two groups.
+    tests = expand(load_plan(ROOT / "plans" / "quickstart.yaml"))
+    cases = [case for test in tests for case in test.cases]
+    pins = [(case.parameters["client_cpu"], case.parameters["server_cpu"]) for case in cases]
+    assert pins == [("+0", "+1")] * len(cases)
+
+
 def test_the_papers_plans_have_the_papers_cases() -> None:
     udp = expand(load_plan(ROOT / "plans" / "sharcnet-udp.yaml"))[0].cases
     tcp = expand(load_plan(ROOT / "plans" / "sharcnet-tcp.yaml"))[0].cases

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 
@@ -57,6 +58,33 @@ def test_a_live_display_shows_the_engines_unit_and_forgets_the_last_cases_figure
     progress.measured(dispatch, Outcome(1, 0.0, {"throughput": 9.4e9}), Launch(0.0))
     progress.end()
     assert "9.4Gbit/s" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("hosts", "text"),
+    [
+        ("n[1] n2", r"n\[1\], n2 .*31/200.* steps"),
+        ("n1 n2 n3 n4 n5", "n1, n2, n3 and 2 more .*31/200.* steps"),
+    ],
+)
+def test_a_live_display_shows_which_hosts_build_and_how_far_they_are(hosts: str, text: str) -> None:
+    out = io.StringIO()
+    progress = LiveProgress(console(out, force_terminal=True, width=120))
+    progress.building(hosts.split(), 31, 200)
+    progress.building([], 0, 0)
+    assert re.search(text, out.getvalue())
+    # The bar that follows begins anew.
+    progress.begin(Outlook(1, 5, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
+    progress.end()
+    assert "0/5" in out.getvalue()
+
+
+def test_a_plain_log_has_no_line_of_how_far_builds_are() -> None:
+    out = io.StringIO()
+    progress = PlainProgress(out, all_lines=True)
+    progress.building(["n1", "n2"], 31, 200)
+    progress.building([], 0, 0)
+    assert out.getvalue() == ""
 
 
 def test_failures_are_told_in_a_plain_log() -> None:

@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -103,9 +103,16 @@ class Completed:
     stderr: str
 
 
-def run(transport: Transport, argv: Sequence[str], *, timeout: float) -> Completed:
+def run(
+    transport: Transport,
+    argv: Sequence[str],
+    *,
+    timeout: float,
+    on_line: Callable[[str], None] = lambda _: None,
+) -> Completed:
     """Run `argv` on the transport's host to its end, with an empty standard input.
 
+    `on_line` gets each line of its output as it comes.
     Raises TimeoutError after `timeout` seconds (the program is killed), EngineError `contract`
     when it writes more than 64 MiB, and what `start` and `read_line` raise.
     """
@@ -113,7 +120,7 @@ def run(transport: Transport, argv: Sequence[str], *, timeout: float) -> Complet
     process = transport.start(argv)
     try:
         process.close_stdin()
-        stdout = _read_all(process, transport.host, deadline)
+        stdout = _read_all(process, transport.host, deadline, on_line)
         ended = process.wait(max(0.0, deadline - time.monotonic()))
     except TimeoutError:
         _kill(process)
@@ -126,10 +133,11 @@ def run(transport: Transport, argv: Sequence[str], *, timeout: float) -> Complet
     return Completed(ended.status, stdout, ended.stderr)
 
 
-def _read_all(process: Process, host: str, deadline: float) -> str:
+def _read_all(process: Process, host: str, deadline: float, on_line: Callable[[str], None]) -> str:
     lines: list[str] = []
     size = 0
     while (line := process.read_line(max(0.0, deadline - time.monotonic()))) is not None:
+        on_line(line)
         lines.append(line + "\n")
         size += len(line) + 1
         if size > MAX_OUTPUT:
