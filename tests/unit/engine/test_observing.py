@@ -120,6 +120,31 @@ def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
     assert (outcomes, error.host) == ([], "b")
 
 
+@pytest.mark.parametrize(
+    ("name", "figure"), [("launch", "Infinity"), ("cpu", "1e999"), ("load", f"1{'0' * 400}")]
+)
+def test_a_load_that_is_no_number_fails_the_replication(name: str, figure: str) -> None:
+    cpu = {"cpu": 0, "load": 0.5, "lost": 0, "slowdown": 0}
+    load = json.dumps({"event": "load", "launch": 1, "replication": 1, "cpus": [cpu]})
+    value = {"launch": 1, **cpu}[name]
+
+    def odd_soaker(argv: Sequence[str]) -> Iterator[Any]:
+        yield CALIBRATED
+        yield LINE
+        yield load.replace(f'"{name}": {value}', f'"{name}": {figure}')
+        yield '{"event":"done"}'
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH
+
+    hosts = [FakeTransport(host, {"rail-soak": odd_soaker}) for host in "ab"]
+    observing = Observing(scene({"soak": True}, hosts))
+    ((outcome, _),) = observing.launch(
+        dispatch(soak=True), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    assert (outcome.status, outcome.error_code) == ("failed", "contract")
+
+
 @pytest.mark.parametrize(("own", "status"), [(1.9, "ok"), (0.4, "suspect")])
 def test_what_others_compute_beside_somebody_elses_program_is_told(own: float, status: str) -> None:
     # fio's description has no CPU time: rail-exec reports it all the same.
