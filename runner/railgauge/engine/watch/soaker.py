@@ -55,13 +55,16 @@ class Soaker:
         return loads
 
     def _next(self, deadline: float) -> dict[str, Any]:
+        left = deadline - time.monotonic()
         try:
+            if left <= 0:
+                raise TimeoutError
             with naming_lost_host(self._host):
-                line = self.process.read_line(max(0.0, deadline - time.monotonic()))
+                line = self.process.read_line(left)
         except TimeoutError:
             raise EngineError(
                 "no-answer",
-                f"rail-soak on {self._host} said nothing for {_CALIBRATION_SECONDS:.0f} s",
+                f"rail-soak on {self._host} wasn't done after {_CALIBRATION_SECONDS:g} s",
             ) from None
         if line is None:
             raise EngineError("engine-lost", f"rail-soak on {self._host} ended before it was done")
