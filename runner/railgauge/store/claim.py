@@ -15,11 +15,13 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from railgauge.base.errors import InputError, StoreError
-from railgauge.store.database_url import KEEPALIVE
 from railgauge.store.explain import FULL, NOT_WRITABLE
 
 # The first half of PostgreSQL's key, any constant; the second is the run's id.
 _ADVISORY_CLASS = 1_918_986_604
+# The server asks a silent holder after 30 s and gives it up 30 s later, so that the claim of a
+# controller that lost its power ends soon (Linux would first ask after two hours).
+_KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
 
 # Not through a link, as whoever may write to the folder would choose the file that is emptied; and
 # no engine that is started goes on holding it.
@@ -128,11 +130,10 @@ class AdvisoryClaim:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             # Closed with the claim instead of going back to the pool, which would keep the lock.
             connection.detach()
-            # So that the claim of a controller that lost its power ends soon, too.
-            for name, value in KEEPALIVE.items():
+            for name, value in _KEEPALIVE.items():
                 connection.execute(
                     text("SELECT set_config(:name, :value, false)"),
-                    {"name": f"tcp_{name}", "value": str(value)},
+                    {"name": name, "value": str(value)},
                 )
             query = text("SELECT pg_try_advisory_lock(:class, :run)")
             if not connection.execute(query, self._key).scalar():

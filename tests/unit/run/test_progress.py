@@ -76,9 +76,9 @@ def test_failures_are_told_in_a_plain_log() -> None:
 def test_what_engines_and_hosts_say_does_nothing_to_a_terminal_or_a_log() -> None:
     """Half a surrogate pair, which JSON can name, is in no encoding."""
     text = "no\x1b[2J\nfigure \ud800"
-    shown = "no\\x1b[2J\\nfigure \\ud800"
-    written = io.BytesIO()
-    log = io.TextIOWrapper(written, encoding="utf-8", write_through=True)
+    written_out = "no\\x1b[2J\\nfigure \\ud800"
+    content = io.BytesIO()
+    log = io.TextIOWrapper(content, encoding="utf-8", write_through=True)
     out = io.StringIO()
     case = Case("k", "tcp", "gw→hh", "gw", "hh", {})
     suspicion = Suspicion("not-idle", "gw", text)
@@ -90,12 +90,12 @@ def test_what_engines_and_hosts_say_does_nothing_to_a_terminal_or_a_log() -> Non
         progress.say(f"left out: {text}")
         progress.end()
     expected = [
-        f"warning: t gw→hh: {shown}",
-        f"suspect: t gw→hh, replication 1: {shown} [not-idle, shown once]",
-        f"lost gw: {shown}",
-        *f"left out: {shown}".split("\\n"),
+        f"warning: t gw→hh: {written_out}",
+        f"suspect: t gw→hh, replication 1: {written_out} [not-idle, shown once]",
+        f"lost gw: {written_out}",
+        *f"left out: {written_out}".split("\\n"),
     ]
-    assert written.getvalue().decode().splitlines()[1:-1] == expected
+    assert content.getvalue().decode().splitlines()[1:-1] == expected
     assert set(expected) <= set(out.getvalue().splitlines())
 
 
