@@ -16,16 +16,17 @@ from railgauge.hosts.transport.interface import Transport, run
 _MARK = "railgauge-mpi:"
 
 # $1 the folder of the engines' sources, $2 the MPI's prefix or nothing. A wrapper compiler without
-# its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own.
+# its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own. Of
+# hosts with one home several may build at once, whose processes have the same numbers.
 _BUILD = f"""{STEPWISE}
 cd "$1" || exit 1
 final=mpi-$(printf %s "$2" | cksum | cut -d " " -f 1)
-fresh=$final.$$
+fresh=$final.$(uname -n).$$
 whole() {{ (cd "$final" && sha256sum -c built) >/dev/null 2>&1; }}
 if whole; then
     echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
 fi
-trap 'rm -rf "$fresh"' EXIT
+trap 'rm -rf "$fresh" "$fresh.old"' EXIT
 unset MAKEFLAGS MFLAGS MAKELEVEL
 found=missing
 IFS=:
@@ -38,8 +39,9 @@ for folder in ${{2:-$PATH}}; do
     then
         printf "%s\n" "$folder" >"$fresh/mpi-folder"
         (cd "$fresh" && sha256sum rail-mpi mpi-folder >built) || exit 1
-        whole || rm -rf "$final"
-        mv -T "$fresh" "$final" 2>/dev/null || whole || exit 1
+        if ! mv -T "$fresh" "$final" 2>/dev/null && ! whole; then
+            mv -T "$final" "$fresh.old" && mv -T "$fresh" "$final" || whole || exit 1
+        fi
         echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
     fi
 done

@@ -95,8 +95,9 @@ Event = Listening | Settings | Warned | Traced | PairRow | Replicated | Failed |
 _PART_BYTES = 48_000
 
 
-# OSError comes from moments that the C library's calendar doesn't reach.
-_MALFORMED = (
+# What comes of reading a line that no program of ours may say; OSError from moments that the C
+# library's calendar doesn't reach.
+MALFORMED = (
     ValueError,
     TypeError,
     LookupError,
@@ -116,7 +117,7 @@ def parse(line: str) -> Event:
             raise ValueError(f"unknown members {', '.join(sorted(record))}")
     except EngineError:
         raise
-    except _MALFORMED as error:
+    except MALFORMED as error:
         raise _broken(f"{type(error).__name__}: {error}", line) from error
     return event
 
@@ -160,6 +161,8 @@ def _scalars(record: dict[str, Any], name: str) -> dict[str, Value]:
     for key, value in values.items():
         if type(value) not in (int, float, str, bool):
             raise TypeError(f"{name}.{key} is {type(value).__name__}")
+        if value in (math.inf, -math.inf):
+            raise ValueError(f"{name}.{key} is not finite")
     return values
 
 

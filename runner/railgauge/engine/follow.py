@@ -24,6 +24,8 @@ _END = 5.0
 _NOT_STARTED = (126, 127)
 # Failures of an MPI job of which its standard error says more.
 _SAID_BY_OTHERS = ("peer-lost", "mpi-failed")
+# Of a server, in which its failure stands.
+_MOST_LINES = 1000
 # Characters of a program's standard error that are shown of its beginning, and of its end.
 _PART = 500
 
@@ -146,7 +148,9 @@ def _with_other_ranks(event: Failed, launcher: RunningProgram) -> Failed:
 def _server_failure(server: RunningProgram) -> str:
     """Return the failure that the server reports, "" if it reports none soon."""
     with naming_lost_host(server.host), contextlib.suppress(TimeoutError, EngineError):
-        while (line := server.process.read_line(timeout=0.5)) is not None:
+        for _ in range(_MOST_LINES):
+            if (line := server.process.read_line(timeout=0.5)) is None:
+                break
             event = parse(line)
             if isinstance(event, Failed):
                 return event.message

@@ -50,6 +50,8 @@ from railgauge.plan.catalogue import EngineInfo
 _START_SECONDS = 30.0
 # No engine takes a longer --deadline. What that leaves of a launch is launched again.
 _LONGEST_SECONDS = 30 * 86_400.0
+# Settings, warnings and warm-ups of a launch: a rank of an MPI job has a warning or two.
+_MOST_BESIDE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class _Progress:
     trace: TraceParts
     rows: PairRows
     measured: int = 0
+    beside: int = 0
     launch: Launch | None = None
     settings: Settings | None = None
     warnings: list[str] = field(default_factory=list)
@@ -77,6 +80,16 @@ class _Progress:
     @property
     def complete(self) -> bool:
         return self.measured == len(self.numbers)
+
+    def count(self, event: Event, engine: EngineInfo) -> None:
+        """Raise EngineError `contract` where what measures nothing comes without end."""
+        measures = isinstance(event, Replicated) and not event.warmup
+        self.beside += isinstance(event, Settings | Warned | Replicated) and not measures
+        if self.beside > _MOST_BESIDE:
+            raise EngineError(
+                "contract",
+                f"{engine.name} gave {_MOST_BESIDE:,} settings, warnings and warm-ups, and goes on",
+            )
 
     def begun_launch(self) -> Launch:
         """Return the launch; its settings and warnings are complete at its first outcome."""
@@ -213,6 +226,7 @@ def _launch(
 
 def _take(event: Event, engine: EngineInfo, case: Case, progress: _Progress) -> Outcome | None:
     """Note the event; return an outcome if it is one."""
+    progress.count(event, engine)
     match event:
         case Settings():
             progress.settings = event

@@ -148,12 +148,12 @@ class _Progress(Observer, ABC):
         self._begin(outlook.run, outlook.total)
 
     def say(self, text: str) -> None:
-        """Write the stage."""
-        self._print(text, "dim")
+        """Write the stage, of which what a host said may be a part."""
+        self._print("\n".join(map(visible, text.split("\n"))), "dim")
 
     def lost(self, host: str, reason: str) -> None:
         """Write which host is gone."""
-        self._print(f"lost {host}: {reason}", "red")
+        self._print(f"lost {host}: {visible(reason)}", "red")
 
     def _print_faults(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write warnings and each kind of suspicion once, and failures always."""
@@ -163,15 +163,15 @@ class _Progress(Observer, ABC):
             return
         name = self._name(dispatch)
         for warning in warnings:
-            self._print(f"warning: {name}: {warning}", "yellow")
+            self._print(f"warning: {name}: {visible(warning)}", "yellow")
         if outcome.status == "failed":
             self._print(failure(name, outcome), "red")
         kinds = {(suspicion.code, suspicion.host) for suspicion in outcome.suspicions}
         for suspicion in outcome.suspicions:
             if (suspicion.code, suspicion.host) not in self._suspected:
                 subject = f"{name}, replication {outcome.replication}"
-                text = f"suspect: {subject}: {suspicion.message} [{suspicion.code}, shown once]"
-                self._print(text, "yellow")
+                words = visible(f"{suspicion.message} [{suspicion.code}, shown once]")
+                self._print(f"suspect: {subject}: {words}", "yellow")
         self._suspected |= kinds
 
 
@@ -315,10 +315,8 @@ def _unmarked(name: str) -> str:
 
 def failure(name: str, outcome: Outcome) -> str:
     """Return the sentence for a failed replication of the case called `name`."""
-    return (
-        f"failed: {name}, replication {outcome.replication}: "
-        f"{visible(outcome.error_message.strip())} [{outcome.error_code}]"
-    )
+    words = visible(f"{outcome.error_message.strip()} [{outcome.error_code}]")
+    return f"failed: {name}, replication {outcome.replication}: {words}"
 
 
 def _clock(seconds: float) -> str:

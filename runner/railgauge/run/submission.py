@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import InputError, RailgaugeError
 from railgauge.base.real_path import real_path
 from railgauge.plan.cases import expand
@@ -49,7 +50,7 @@ class Submission:
             batch.out.mkdir(parents=True, exist_ok=True)
             # A wrong --db is reported before the job waits for its turn.
             connect_database(where, create=True)[0].dispose()
-            script.write_text(scheduler.script(batch))
+            write_atomic(script, scheduler.script(batch).encode())
         except OSError as error:
             raise InputError(
                 f"can't write {script}: {error.strerror}; name another folder by --out"

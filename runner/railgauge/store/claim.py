@@ -23,6 +23,9 @@ _ADVISORY_CLASS = 1_918_986_604
 # controller that lost its power ends soon (Linux would first ask after two hours).
 _KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
 
+# Not through a link, as whoever may write to the folder would choose the file that is emptied; and
+# no engine that is started goes on holding it.
+_OPENED = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _MEANING = {
     errno.ENOSPC: FULL,
     errno.EDQUOT: FULL,
@@ -40,11 +43,13 @@ def claim_file(database: str, run_id: int) -> Iterator[None]:
     try:
         lock = _lock(path, run_id)
     except OSError as error:
+        cannot = f"cannot be claimed for run {run_id}"
         meaning = _MEANING.get(
             error.errno or 0,
-            f"cannot be claimed for run {run_id} ({path}: {error.strerror}): "
-            "keep it on a disk where files can be locked",
+            f"{cannot} ({path}: {error.strerror}): keep it on a disk where files can be locked",
         )
+        if error.errno == errno.ELOOP:
+            meaning = f"{cannot}: a link is in place of its lock file: remove {path}"
         raise StoreError(f"the database {database} {meaning}") from error
     with lock:
         try:
@@ -60,8 +65,8 @@ def _lock(path: Path, run_id: int) -> TextIO:
     """Return the locked file, with its holder's name in it; OSError, InputError if it's held."""
     while True:
         with contextlib.ExitStack() as stack:
-            # Python opens it close-on-exec, so no engine that is started goes on holding it.
-            file = stack.enter_context(path.open("a+", encoding="utf-8", errors="replace"))
+            number = os.open(path, _OPENED, 0o666)
+            file = stack.enter_context(os.fdopen(number, "a+", encoding="utf-8", errors="replace"))
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -244,7 +244,7 @@ class _RunCopier:
                 replications += copier.copy(new, span)
         with self.target.writing() as new:
             other_rows += logs.copy_idle(new)
-            other_rows += self._finish(new, run_id, copier.differing)
+            other_rows += self._finish(new, run_id, copier.differing, grew=replications > 0)
             store_counts(new, run_id)
         return replications, other_rows
 
@@ -310,14 +310,18 @@ class _RunCopier:
             cases |= {(row.test, row.case_id): row for row in new.execute(query)}
         return cases
 
-    def _finish(self, new: Connection, run_id: int, differing: Collection[int]) -> int:
+    def _finish(
+        self, new: Connection, run_id: int, differing: Collection[int], *, grew: bool
+    ) -> int:
         """Store how the run and its cases stand, unless the target is ahead; 1 if that is new.
 
-        Of cases that are `differing` there, what stands there is about other values.
+        Of cases that are `differing` there, what stands there is about other values. A run that
+        `grew` there went on here, whatever the clock said when it ended.
         """
         target_run = new.execute(select(_RUN).where(_RUN.c.id == run_id)).one()
-        target_end = target_run.ended_at or ""
-        if target_run.state != "unfinished" and (self.run.ended_at or "") <= target_end:
+        is_open = target_run.state == "unfinished"
+        is_later = is_open or (self.run.ended_at or "") > (target_run.ended_at or "")
+        if not is_later and not grew:
             return 0
         changed, ahead = 0, False
         for old_cases, rows in self._cases(new, run_id):
@@ -339,7 +343,7 @@ class _RunCopier:
                 if state:
                     changed = 1
                     new.execute(update(_RUN_CASE).where(_RUN_CASE.c.id == case.id).values(**state))
-        if ahead and target_run.state == "unfinished":
+        if ahead and (is_open or not is_later):
             return changed
         state = {name: getattr(self.run, name) for name in _STATE}
         if any(target_run._mapping[name] != value for name, value in state.items()):

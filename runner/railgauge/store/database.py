@@ -30,6 +30,8 @@ _WRITERS_KIB = 512
 _PAUSE = 0.2
 # Seconds after which a server is asked whether a claim is still there.
 _CLAIM_CHECK = 1.0
+# A change that a server goes away at so often is what it goes away for.
+_MOST_TRIES = 10
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -164,17 +166,21 @@ class Database:
 
         A server that went away is waited for, as another writer of an SQLite file is. Then, or
         where the server undid it for another writer (a deadlock), the change is made again unless
-        `is_stored` finds it, which a change that may be made twice doesn't need. InputError when
-        another process took a run that was claimed.
+        `is_stored` finds it, which a change that may be made twice doesn't need; ten times at
+        most. InputError when another process took a run that was claimed.
         """
         results: list[_T] = []
+        tries = 0
         while True:
+            tries += 1
             try:
                 with self.writing() as connection:
                     self._keep_claims(connection)
                     if not (results and is_stored(connection)):
                         results = [change(connection)]
             except StoreError as error:
+                if tries == _MOST_TRIES:
+                    raise
                 if is_deadlock(error):
                     continue
                 # Only who has a claim can be sure that nobody else stored the same meanwhile.

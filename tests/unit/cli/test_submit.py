@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from dataclasses import replace
@@ -69,6 +70,28 @@ def test_a_wrong_database_is_said_before_a_job_waits_for_its_turn(
     with pytest.raises(InputError, match="is not a SQLite database"):
         submit.main([str(plan), "--nodes=2", f"--db={database}"], standalone_mode=False)
     assert sorted(tmp_path.iterdir()) == [database, plan]
+
+
+def test_a_link_in_place_of_the_script_costs_nobody_the_file_it_leads_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, out, mine = tmp_path / "bin", tmp_path / "out", tmp_path / "thesis.tex"
+    for folder in (programs, out):
+        folder.mkdir()
+    sbatch = programs / "sbatch"
+    sbatch.write_text("#!/bin/sh\necho 7\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(PLAN)
+    mine.write_text("years of work")
+    script = out / "fabric.slurm.sh"
+    script.symlink_to(mine)
+    options = ["--nodes=2", f"--db={tmp_path}/a.db", f"--out={out}"]
+    result = CliRunner().invoke(submit, [str(plan), *options], catch_exceptions=False)
+    assert result.output == f"submitted job 7: {script}\n"
+    assert mine.read_text() == "years of work"
+    assert script.read_text().startswith("#!/bin/sh\n#SBATCH ")
 
 
 @pytest.mark.parametrize("option", ["--label=kernel=6.12", "--hosts=hosts.yaml"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from railgauge.base.errors import BuildError
 from railgauge.engine.deploy import Bundle, bundle, deploy
+from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.hosts.transport.interface import run
 from railgauge.hosts.transport.local import LocalTransport
 
@@ -215,3 +217,52 @@ def test_the_bundle_holds_our_sources_and_nothing_built() -> None:
     assert {"Makefile", "udp.c", "tcp.c", "tools/exec.c", "lib/main.c"} <= names
     assert not {name for name in names if name.startswith(("external/", "build/"))}
     assert not {name for name in names if name.endswith((".o", ".d"))}
+
+
+# n2 begins before n1 has built it, and goes on when that has.
+_SLOW_MPI = """\
+mpi:
+\tmkdir -p $(BUILD)
+\ttouch begun.$$(uname -n)
+\tuntil [ -e begun.n2 ]; do sleep 0.01; done
+\t[ $$(uname -n) = n1 ] || until ls | grep -qx "mpi-[0-9]*"; do sleep 0.01; done
+\tcp /bin/true $(BUILD)/rail-mpi
+"""
+# As on machines of one image that were booted at one moment: what a shell runs has the same number.
+_SAME_NUMBERS = (
+    *("unshare", "--user", "--map-root-user", "--pid", "--fork", "--uts"),
+    *("sh", "-c", 'hostname "$0" && exec "$@"'),
+)
+
+
+def test_hosts_with_one_home_that_build_mpi_at_once_dont_meet(
+    tmp_path: Path, require: Callable[[object, str], None]
+) -> None:
+    hosts = {name: LocalTransport(name, (*_SAME_NUMBERS, name)) for name in ("n1", "n2")}
+    numbers = {run(host, ["sh", "-c", "echo $$"], timeout=60).stdout for host in hosts.values()}
+    require(numbers == {"1\n"}, "user namespaces")
+    compiler = tmp_path / "mpi" / "bin" / "mpicc"
+    build = tmp_path / "engines" / "build"
+    for folder in (compiler.parent, build):
+        folder.mkdir(parents=True)
+    compiler.touch(0o755)
+    (build.parent / "Makefile").write_text(_SLOW_MPI)
+
+    def built(name: str) -> str:
+        if name == "n2":
+            while not (build.parent / "begun.n1").exists():
+                time.sleep(0.01)
+        return deploy_mpi(hosts[name], str(build), str(tmp_path / "mpi"), timeout=60).program
+
+    with ThreadPoolExecutor() as pool:
+        first, second = pool.map(built, hosts)
+    assert first == second
+    assert sorted(path.name for path in Path(first).parent.iterdir()) == [
+        "built",
+        "mpi-folder",
+        "rail-mpi",
+    ]
+    Path(first).write_text("damaged")
+    assert built("n1") == first
+    assert Path(first).read_bytes() == Path("/bin/true").read_bytes()
+    assert len(list(build.parent.glob("mpi-*"))) == 1

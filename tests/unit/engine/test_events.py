@@ -68,6 +68,7 @@ def test_each_kind_of_event_is_read():
         '{"event":"done","replications":1,"more":2}',
         '{"event":"listening","engine":"udp","version":"1","port":null}',
         '{"event":"settings","engine":"udp","version":"1","parameters":{"a":[]},"client":{}}',
+        '{"event":"settings","engine":"udp","version":"1","parameters":{},"client":{"a":1e999}}',
         "[" * 100_000,
     ],
 )

@@ -20,6 +20,7 @@ from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport
 from railgauge.hosts.transport.interface import Exit
+from railgauge.hosts.transport.local import LocalTransport
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo, MetricDescription, ParameterInfo
 from railgauge.plan.catalogue.program import Program
@@ -255,6 +256,44 @@ def test_an_engine_that_breaks_its_contract_gives_a_failure_and_no_number(lines,
     outcomes, _, _ = play(client_saying(*lines, status=-11))
     ((failed, _),) = outcomes
     assert (failed.status, failed.error_code, failed.metrics) == ("failed", code, {})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        SETTINGS,
+        '{"event":"warning","code":"a","side":"client","message":"b"}',
+        replication(0, warmup=True, speed=1.0),
+    ],
+)
+def test_an_engine_that_never_comes_to_measure_is_ended(tmp_path, line):
+    failed, launch = play_here(tmp_path, endless(line), "cat >/dev/null")[-1]
+    assert (failed.status, failed.error_code, failed.metrics) == ("failed", "contract", {})
+    assert len(launch.warnings) <= 10_000
+
+
+def test_a_server_that_only_warns_has_no_say_in_what_failed(tmp_path):
+    warning = '{"event":"warning","code":"a","side":"server","message":"b"}'
+    lost = f"echo '{error('peer-lost')}'"
+    ((failed, _),) = play_here(tmp_path, lost, endless(warning))
+    assert failed.error_message == "it was peer-lost"
+
+
+def endless(line):
+    """Return shell that says the line again and again, until its input ends."""
+    return f"yes '{line}' & cat >/dev/null; kill $!; exit 1"
+
+
+def play_here(folder, client, server):
+    """Return the outcomes of a launch whose two ends are real, and do what this shell says."""
+    listening = '{"event":"listening","engine":"toy","version":"1","port":1}'
+    program = folder / "rail-toy"
+    program.write_text(
+        f"#!/bin/sh\n[ $1 = client ] || {{ echo '{listening}'; {server}; exit; }}\n{client}\n"
+    )
+    program.chmod(0o755)
+    sites = [EquippedHost(LocalTransport(name), str(folder)) for name in "ab"]
+    return list(measure(ENGINE, CASE, (1,), sites, terms=TERMS, programs=RunningPrograms()))
 
 
 def test_an_engine_that_dies_says_its_status_and_last_words():

@@ -20,6 +20,8 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport
+from railgauge.hosts.transport.interface import Transport
+from railgauge.hosts.transport.local import LocalTransport
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.model import Test
@@ -29,7 +31,7 @@ LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
 
 
-def scene(test: dict[str, Any], transports: Sequence[FakeTransport] = (), **more: Any) -> Scene:
+def scene(test: dict[str, Any], transports: Sequence[Transport] = (), **more: Any) -> Scene:
     """Return the scene of a test between `a` and `b`, without watchers."""
     hosts = ("a", "b")
     return Scene(
@@ -118,6 +120,50 @@ def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
     hosts[1].lose()
     outcomes, error = observe(hosts, [])
     assert (outcomes, error.host) == ([], "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"), [("launch", "Infinity"), ("cpu", "1e999"), ("load", f"1{'0' * 400}")]
+)
+def test_a_load_that_is_no_number_fails_the_replication(name: str, figure: str) -> None:
+    cpu = {"cpu": 0, "load": 0.5, "lost": 0, "slowdown": 0}
+    load = json.dumps({"event": "load", "launch": 1, "replication": 1, "cpus": [cpu]})
+    value = {"launch": 1, **cpu}[name]
+
+    def odd_soaker(argv: Sequence[str]) -> Iterator[Any]:
+        yield CALIBRATED
+        yield LINE
+        yield load.replace(f'"{name}": {value}', f'"{name}": {figure}')
+        yield '{"event":"done"}'
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH
+
+    hosts = [FakeTransport(host, {"rail-soak": odd_soaker}) for host in "ab"]
+    observing = Observing(scene({"soak": True}, hosts))
+    ((outcome, _),) = observing.launch(
+        dispatch(soak=True), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    assert (outcome.status, outcome.error_code) == ("failed", "contract")
+
+
+@pytest.mark.parametrize("endless", [CALIBRATED, '{"event":"tick"}'])
+def test_a_soaker_that_is_never_done_fails_the_replication(
+    endless: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("railgauge.engine.watch.soaker._CALIBRATION_SECONDS", 0.2)
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH
+
+    until_it_ends = f"yes '{endless}' & cat >/dev/null; kill $!"
+    hosts = [LocalTransport(host, ("sh", "-c", until_it_ends)) for host in "ab"]
+    observing = Observing(scene({"soak": True}, hosts))
+    ((outcome, _),) = observing.launch(
+        dispatch(soak=True), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    assert (outcome.status, outcome.error_code) == ("failed", "no-answer")
+    assert "rail-soak on a wasn't done after 0.2 s" in outcome.error_message
 
 
 @pytest.mark.parametrize(("own", "status"), [(1.9, "ok"), (0.4, "suspect")])

@@ -222,6 +222,8 @@ def test_an_idle_stretch_is_what_was_counted_between_our_own_marks() -> None:
         '{"event": "counters", "first": 0, "names": [3], "gauges": []}',
         '{"event": "counters", "first": 99999999, "names": [], "gauges": []}',
         ready(ticks_per_second=0),
+        f'{{"event": "sample", "at": 1{"0" * 400}, "changed": []}}',
+        '{"event": "labels", "labels": []}',
         "[" * 100_000,
     ],
 )
@@ -234,6 +236,11 @@ def test_what_rail_watch_may_not_say_is_refused(line: str) -> None:
 def test_lines_that_contradict_those_before_are_refused(line: str) -> None:
     with pytest.raises(EngineError, match="rail-watch on gw1"):
         record(*BASE, line)
+
+
+def test_what_comes_before_it_watches_is_refused() -> None:
+    with pytest.raises(EngineError, match="rail-watch on gw1"):
+        record(counters(), own_mark(1.0, "idle"), own_mark(1.5, "before"))
 
 
 def watcher(*lines: str | object) -> Watcher:

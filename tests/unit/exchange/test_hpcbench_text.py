@@ -241,6 +241,7 @@ STREAM, LATENCY, LOG = SAMPLES / "stream.txt", SAMPLES / "latency.txt", LOGS[0]
         (LOG, "times: 7", "times: 8", 17, "row 7"),
         (LOG, "): 3 (", "): 2 (", 4, "2 network devices"),
         (LOG, "number: 4", "number: 5", 8, "Int-CPU4"),
+        (LOG, "number: 4", "number: 0000000040000000000", 4, "is not a number from 1 to 65536"),
         (LOG, " 398      40", " 399      40", 20, "says of the host"),
         (LOG, "1     19.6    0.6", "1     29.6    0.6", 44, "don't go together"),
         (LOG, "12.6    1.0   11.5", "12.6    1.1   11.5", 54, "differs from that beside CPU0's"),

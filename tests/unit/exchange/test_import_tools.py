@@ -424,6 +424,11 @@ def test_a_file_that_is_not_there_or_no_text_is_named(tmp_path: Path, imports: I
             imports("fio", [tmp_path / name], link="disk1")
 
 
+def test_a_file_without_end_is_refused(imports: Imports) -> None:
+    with pytest.raises(InputError, match="/dev/zero has more than 67108864 bytes"):
+        imports("fio", [Path("/dev/zero")], link="disk1")
+
+
 def test_the_command_says_what_came_in(tmp_path: Path) -> None:
     database = str(tmp_path / "railgauge.db")
     files = [str(TOOLS / f"osu-{name}.txt") for name in ("7.2-latency", "5.6.3-bw")]

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from railgauge.base.errors import EngineError
 from railgauge.hosts.transport.interface import Exit, end
 from railgauge.hosts.transport.kept_shell import KeptShell
 from railgauge.hosts.transport.local import LocalTransport
@@ -50,6 +51,13 @@ def test_lines_that_came_while_its_end_was_waited_for_are_there_yet(shell: KeptS
     shell.run(["printf", "a\\nb\\n"])
     assert shell.wait(60).status == 0
     assert [shell.read_line(0), shell.read_line(0), shell.read_line(0)] == ["a", "b", None]
+    end((shell,))
+
+
+def test_one_that_writes_for_ever_is_not_waited_for_for_ever(shell: KeptShell) -> None:
+    shell.run(["yes"])
+    with pytest.raises(EngineError, match="here: a program wrote more than 100,000 lines"):
+        shell.wait(60)
     end((shell,))
 
 

@@ -63,6 +63,13 @@ def test_nonsense_is_refused(home: Path, destination: str) -> None:
         resolve(destination)
 
 
+@pytest.mark.parametrize("port", [0, 65536, 99999])
+def test_a_port_that_is_none_is_told(home: Path, port: int) -> None:
+    """65,536 too many would lead to another one, and 0 to the default."""
+    with pytest.raises(HostUnreachableError, match=f"{port} is no port"):
+        resolve(f"gw1:{port}")
+
+
 def test_the_users_configuration_is_honoured(home: Path, config: Callable[[str], None]) -> None:
     config(
         "Host gw*\n  HostName %h.example.org\n  User alice\n  Port 2200\n  ConnectTimeout 3\n"
@@ -123,7 +130,16 @@ def test_a_file_that_includes_itself_is_told(home: Path, config: Callable[[str],
         resolve("gw1")
 
 
-@pytest.mark.parametrize("text", ["Host gw1\n  Port ssh\n", "Host gw1\n  Port\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Host gw1\n  Port ssh\n",
+        "Host gw1\n  Port\n",
+        "Host gw1\n  Port 65536\n",
+        "Host gw1\n  UserKnownHostsFile ~no-such-user/known_hosts\n",
+        "Include ~no-such-user/config\n",
+    ],
+)
 def test_a_configuration_that_makes_no_sense_is_told(
     home: Path, config: Callable[[str], None], text: str
 ) -> None:

@@ -98,6 +98,16 @@ def test_a_number_is_multiplied_by_what_its_unit_says() -> None:
         ProgramOutput(TABLE).number(best)
 
 
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [("1e308 1e308", "sum"), ("1e308 1e308", "mean"), ("1e999 -1e999", "sum")],
+)
+def test_numbers_that_have_no_sum_are_an_error(text: str, match: Match) -> None:
+    with pytest.raises(EngineError, match="which is no measurement") as caught:
+        ProgramOutput(text).number(ValueSource(regex=r"(\S+)", match=match))
+    assert caught.value.code == "output"
+
+
 def test_an_expression_that_takes_for_ever_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "_SECONDS", 0.2)
     endless = ValueSource(regex=r"(?:a|aa)+(\d)$")

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from railgauge.base.systemlog import Suspicion
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import MetricDescription, load_catalogue
@@ -98,6 +99,32 @@ def test_failures_are_told_in_a_plain_log() -> None:
         "run 7: 1 replication to measure",
         "failed: t gw→hh, replication 1: no\\x1b[2J\\nfigure [output]",
     ]
+
+
+def test_what_engines_and_hosts_say_does_nothing_to_a_terminal_or_a_log() -> None:
+    """Half a surrogate pair, which JSON can name, is in no encoding."""
+    text = "no\x1b[2J\nfigure \ud800"
+    written_out = "no\\x1b[2J\\nfigure \\ud800"
+    content = io.BytesIO()
+    log = io.TextIOWrapper(content, encoding="utf-8", write_through=True)
+    out = io.StringIO()
+    case = Case("k", "tcp", "gw→hh", "gw", "hh", {})
+    suspicion = Suspicion("not-idle", "gw", text)
+    suspect = Outcome(1, 0.0, {"throughput": 1.0}, "suspect", suspicions=(suspicion,))
+    for progress in (PlainProgress(log), LiveProgress(console(out, width=120))):
+        progress.begin(Outlook(7, 1, lambda _: "t gw→hh", load_catalogue(), lambda: 90.0))
+        progress.measured(Dispatch("t", case, (1,)), suspect, Launch(0.0, warnings=(text,)))
+        progress.lost("gw", text)
+        progress.say(f"left out: {text}")
+        progress.end()
+    expected = [
+        f"warning: t gw→hh: {written_out}",
+        f"suspect: t gw→hh, replication 1: {written_out} [not-idle, shown once]",
+        f"lost gw: {written_out}",
+        *f"left out: {written_out}".split("\\n"),
+    ]
+    assert content.getvalue().decode().splitlines()[1:-1] == expected
+    assert set(expected) <= set(out.getvalue().splitlines())
 
 
 def test_how_many_cases_are_still_open_is_told() -> None:

@@ -217,6 +217,23 @@ def test_a_database_that_cannot_be_written_cannot_be_claimed(tmp_path: Path) -> 
         raise AssertionError("claimed without a lock")
 
 
+def test_a_link_in_place_of_the_lock_costs_nobody_the_file_it_leads_to(tmp_path: Path) -> None:
+    where = str(tmp_path / "railgauge.db")
+    (run,) = begin(where)
+    mine = tmp_path / "thesis.tex"
+    mine.write_text("years of work")
+    lock = tmp_path / f"railgauge.db.run-{run}.lock"
+    lock.symlink_to(mine)
+    with (
+        Store.open(where) as store,
+        pytest.raises(StoreError, match=f"a link is in place of its lock file: remove {lock}"),
+        store.claim(run),
+    ):
+        raise AssertionError("claimed by another's file")
+    assert mine.read_text() == "years of work"
+    assert lock.is_symlink()
+
+
 def test_a_server_that_ends_the_claim_does_not_end_the_run(postgres: Path) -> None:
     from tests.support.postgres_lab import make_database
 

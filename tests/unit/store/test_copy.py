@@ -14,7 +14,17 @@ import pytest
 from sqlalchemy import Column, ForeignKey, Integer, MetaData, Table, create_engine, text
 from tests.support import FIXTURES
 from tests.support.copy_samples import METRICS, contents, fill, run_contents, stored_links
-from tests.support.store_samples import LAUNCH, MOMENT, RUN, case, lossy, measured, planned, script
+from tests.support.store_samples import (
+    LAUNCH,
+    MOMENT,
+    RUN,
+    case,
+    execute,
+    lossy,
+    measured,
+    planned,
+    script,
+)
 
 from railgauge.base.errors import InputError, StoreError
 from railgauge.store import Store
@@ -149,6 +159,23 @@ def test_what_was_measured_on_in_the_target_stays(source: Store, target: Store) 
     before = contents(target)
     assert copy(source, target) == Copied(same=1)
     assert contents(target) == before
+
+
+def test_a_run_that_went_on_under_a_clock_set_back_ends_there_too(
+    source: Store, target: Store
+) -> None:
+    run = source.begin_run(RUN, planned(case(), replications=2), METRICS)
+    source.add(run, "stream", case().key, measured(1), LAUNCH)
+    source.finish_run(run, "interrupted")
+    execute(source.name, "UPDATE run SET ended_at = '2099-01-01T00:00:00.000000Z'")
+    copy(source, target)
+    source.reopen_run(run)
+    source.add(run, "stream", case().key, measured(2), Launch(MOMENT + 9))
+    source.end_case(run, "stream", case().key, "narrow")
+    source.finish_run(run, "complete")
+    assert copy(source, target).replications == 1
+    assert contents(target) == contents(source)
+    assert copy(source, target) == Copied(same=1)
 
 
 @pytest.mark.parametrize("state", ["interrupted", "unfinished"])

@@ -165,6 +165,46 @@ def test_what_a_server_undid_for_another_writer_is_stored_again(
     assert not deadlocks
 
 
+@pytest.mark.parametrize("answer", ["deadlock", "lost"])
+def test_a_change_that_a_server_never_takes_is_an_error(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    """As one that costs the server its process each time, for it needs more memory than it has."""
+    kind = psycopg.errors.DeadlockDetected if answer == "deadlock" else psycopg.OperationalError
+    tries: list[str] = []
+
+    @contextmanager
+    def writing(store: Store) -> Iterator[Connection]:
+        tries.append(answer)
+        assert len(tries) < 100
+        raise StoreError("it ended") from OperationalError("INSERT", {}, kind("it ended"))
+        yield
+
+    with Store.open(make_database(postgres, f"test_never_{answer}")) as store:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run), monkeypatch.context() as patch:
+            patch.setattr(Store, "writing", writing)
+            with pytest.raises(StoreError, match="it ended"):
+                store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+        store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+    assert len(tries) > 1
+
+
+def test_a_run_notices_that_its_servers_machine_is_gone(postgres: Path) -> None:
+    """Who waits for an answer sends nothing: Linux would first ask after two hours."""
+    with (
+        Store.open(make_database(postgres, "test_keepalive")) as store,
+        store.reading() as connection,
+    ):
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        settings = driver.info.get_parameters()
+    seconds = int(settings["keepalives_idle"])
+    seconds += int(settings["keepalives_count"]) * int(settings["keepalives_interval"])
+    assert seconds <= 60
+    assert int(settings["tcp_user_timeout"]) <= 60_000
+
+
 def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:
     where = make_database(own_server, "away")
     with Store.open(where, busy_seconds=0.5) as store:

@@ -10,6 +10,7 @@ from typing import Any
 
 from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import SoakLoad, Suspicion
+from railgauge.engine.events import MALFORMED
 from railgauge.engine.follow import naming_lost_host
 from railgauge.hosts.transport.interface import Process, Transport
 
@@ -54,13 +55,16 @@ class Soaker:
         return loads
 
     def _next(self, deadline: float) -> dict[str, Any]:
+        left = deadline - time.monotonic()
         try:
+            if left <= 0:
+                raise TimeoutError
             with naming_lost_host(self._host):
-                line = self.process.read_line(max(0.0, deadline - time.monotonic()))
+                line = self.process.read_line(left)
         except TimeoutError:
             raise EngineError(
                 "no-answer",
-                f"rail-soak on {self._host} said nothing for {_CALIBRATION_SECONDS:.0f} s",
+                f"rail-soak on {self._host} wasn't done after {_CALIBRATION_SECONDS:g} s",
             ) from None
         if line is None:
             raise EngineError("engine-lost", f"rail-soak on {self._host} ended before it was done")
@@ -68,7 +72,7 @@ class Soaker:
             event = json.loads(line)
             if not isinstance(event["event"], str):
                 raise TypeError
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except MALFORMED as error:
             raise self._contract(line) from error
         if event["event"] == "error":
             code, message = str(event.get("code")), str(event.get("message"))
@@ -91,7 +95,7 @@ def _load(event: Mapping[str, Any]) -> tuple[int, int, tuple[SoakLoad, ...]]:
             for cpu in event["cpus"][:_MOST_CPUS]
         )
         return int(event["launch"]), int(event["replication"]), loads
-    except (ValueError, KeyError, TypeError) as error:
+    except MALFORMED as error:
         raise EngineError("contract", f"rail-soak said {str(event)[:200]!r}") from error
 
 

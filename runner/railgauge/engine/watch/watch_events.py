@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from railgauge.base.errors import EngineError
+from railgauge.engine.events import MALFORMED
 
 # Far beyond what any kernel has; a name takes as much memory here as there.
 _MOST_COUNTERS = 1_000_000
@@ -92,7 +93,7 @@ def parse(line: str) -> Line:
     try:
         event = json.loads(line)
         return _PARSERS[event["event"]](event)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except MALFORMED as error:
         raise EngineError("contract", f"rail-watch said {line[:200]!r}: {error!r}") from error
 
 

@@ -66,6 +66,8 @@ class WatchRecord:
 
     def take(self, line: Line) -> None:
         """Take note of a line; EngineError `contract` where it contradicts those before."""
+        if self.ready is None and not isinstance(line, Ready):
+            raise EngineError("contract", f"rail-watch on {self.host} was not ready")
         match line:
             case Ready():
                 self.ready = line

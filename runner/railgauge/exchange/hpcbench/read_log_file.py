@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -36,6 +37,7 @@ _SHARES = (
     *(f"overall {n}" for n in ("load", "user", "system", "idle")),
 )
 _WHOLE = Range(100.0, 100.0, 100.0)
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 # Far more than any machine or test has.
 _MOST_CPUS = 65536
 _MOST_ROWS = 1_000_000
@@ -81,7 +83,7 @@ def read_log(path: Path) -> LogFile:
 
 
 def _count(lines: Lines, name: str, text: str, least: int, most: int) -> int:
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:9]) <= most:
+    if not _WHOLE_NUMBER.fullmatch(text) or not least <= int(text) <= most:
         raise lines.problem(f"{name}: {text[:40]!r} is not a number from {least} to {most}")
     return int(text)
 

@@ -60,9 +60,11 @@ def read_file(path: Path, engines: Sequence[EngineInfo]) -> list[FileMeasurement
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
             raise InputError(f"{path} has more than {_MOST_BYTES} bytes: it is something else")
-        return path.read_bytes().decode().replace("\r\n", "\n")
+        return data.decode().replace("\r\n", "\n")
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-from railgauge.base.errors import HostUnreachableError
+from railgauge.base.errors import EngineError, HostUnreachableError
 from railgauge.hosts.transport.interface import Exit, Process, Transport, shell_status
 
 # Each line of input is a program with its arguments, quoted; the program has the same input. $1 is
@@ -18,6 +18,9 @@ _LOOP = (
     'n="\n" mark=$1; while read -r line; do echo "$mark" >&2; eval "set -- $line"; '
     '"$@" || exit $?; echo "$mark"; done'
 )
+
+# What a program writes that doesn't come to its end.
+_MOST_LINES = 100_000
 
 
 class KeptShell:
@@ -29,6 +32,7 @@ class KeptShell:
 
     def __init__(self, transport: Transport) -> None:
         """Start the shell; raises what `Transport.start` does."""
+        self._host = transport.host
         self._mark = f"railgauge-{secrets.token_hex(8)}"
         self._process: Process = transport.start(["sh", "-c", _LOOP, "sh", self._mark])
         self._lines: deque[str] = deque()  # that came while its end was waited for
@@ -77,6 +81,10 @@ class KeptShell:
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._closed and (line := self._next(_left(deadline))) is not None:
             self._lines.append(line)
+            if len(self._lines) > _MOST_LINES:
+                raise EngineError(
+                    "contract", f"{self._host}: a program wrote more than {_MOST_LINES:,} lines"
+                )
         if self._ended and not self._closed:
             return Exit(0, "")
         ended = self._process.wait(_left(deadline))

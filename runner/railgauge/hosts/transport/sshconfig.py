@@ -30,6 +30,8 @@ _BLOCK = re.compile(r"\s*(host|match)\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"\s*include(?:\s*=\s*|\s+)(.+)", re.IGNORECASE)
 _TIME_PART = re.compile(r"(\d+)([smhdw]?)", re.IGNORECASE)
 _TIME = re.compile(rf"(?:{_TIME_PART.pattern})+", re.IGNORECASE)
+# RuntimeError is pathlib's of a home folder that nobody has.
+_SENSELESS = (ConfigParseError, CouldNotCanonicalize, OSError, ValueError, KeyError, RuntimeError)
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _DESTINATION = re.compile(
     r"(?:ssh://)?(?:(?P<user>[^@]+)@)?"
@@ -71,7 +73,7 @@ def resolve(destination: str, *, jumps: tuple[str, ...] | None = None) -> SshOpt
     try:
         settings = _config().lookup(host)
         return _options(destination, host, user, port, settings, jumps)
-    except (ConfigParseError, CouldNotCanonicalize, OSError, ValueError, KeyError) as error:
+    except _SENSELESS as error:
         raise HostUnreachableError(
             f"can't make sense of the ssh configuration for {destination}: {error}; "
             f"mend ~/.ssh/config (or the file that {VARIABLE} names)"
@@ -98,7 +100,10 @@ def _options(
 ) -> SshOptions:
     hostname = settings["hostname"]
     login = user or settings.get("user") or getpass.getuser()
-    number = port or int(settings.get("port", 22))
+    number = int(settings.get("port", 22)) if port is None else port
+    # The resolver would take it for that of its lower 16 bits.
+    if not 0 < number < 2**16:
+        raise ValueError(f"{number} is no port")
     tokens = {"d": str(Path.home()), "h": hostname, "n": host, "p": str(number), "r": login}
     proxy_command = settings.get("proxycommand")
     identity_files = tuple(settings.get("identityfile", []))

@@ -85,7 +85,10 @@ class ProgramOutput:
         numbers = self._numbers_of_json(source) if source.path else self._numbers_of_text(source)
         if not numbers:
             return None
-        value = _CHOOSE[source.match](numbers)
+        try:
+            value = _CHOOSE[source.match](numbers)
+        except (OverflowError, ValueError):  # fsum's, of numbers that have no sum
+            value = math.nan
         if not math.isfinite(value):
             raise self._unusable(f"{source} comes to {value}, which is no measurement")
         if source.positive and value <= 0:
