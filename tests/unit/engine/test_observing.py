@@ -114,12 +114,12 @@ def test_a_host_that_is_lost_with_its_soaker_is_named_and_the_replication_failed
 
 
 def test_soakers_of_two_hosts_calibrate_at_the_same_time_afterwards_too() -> None:
-    told: list[list[str]] = []
+    sent: list[list[str]] = []
 
     def seeing_soaker(argv: Sequence[str]) -> Iterator[Any]:
         yield CALIBRATED
         yield LINE
-        told.append([line for host in hosts for process in host.started for line in process.sent])
+        sent.append([line for host in hosts for process in host.started for line in process.sent])
         yield CALIBRATED
         yield '{"event":"done"}'
 
@@ -132,7 +132,7 @@ def test_soakers_of_two_hosts_calibrate_at_the_same_time_afterwards_too() -> Non
     ((outcome, _),) = observing.launch(dispatched, (1,), Terms(), measure, RunningPrograms())
     assert outcome.status != "failed"
     # Neither waits for the other's calibration.
-    assert told == [["finish", "finish"], ["finish", "finish"]]
+    assert sent == [["finish", "finish"], ["finish", "finish"]]
 
 
 def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
