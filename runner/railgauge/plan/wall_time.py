@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from railgauge.plan.cases import Case
-from railgauge.plan.catalogue import SOAK, Catalogue, EngineInfo
+from railgauge.plan.catalogue import SOAK, Catalogue, EngineInfo, Value
 from railgauge.plan.links import Link
 from railgauge.plan.model import Plan
 from railgauge.plan.schedule import Dispatch, Round
@@ -29,8 +29,10 @@ _CALIBRATION_SECONDS = 1.0
 _SOAKER_SECONDS = 0.1
 # One reading of all the equipment on a path.
 _READING_SECONDS = 0.1
-# engines/udp: the silence after which nothing more will come (DRAIN_NS).
-_DRAIN_SECONDS = 0.2
+# engines/udp: the least silence after which nothing more will come (SHORTEST_DRAIN_NS).
+_DRAIN_SECONDS = 0.05
+# engines/cpu: load before the first replication (SETTLE_NS, FIRST_LEAD).
+_LEAD_SECONDS = 0.12
 # A trace is fetched, unpacked and stored: more for each datagram.
 _TRACE_SECONDS, _TRACED_SECONDS = 0.1, 10e-6
 # Arrays are touched page by page, files laid out past the page cache (bytes a second). Somebody
@@ -48,6 +50,8 @@ _LOCAL_RATE = 1e10
 _MESSAGE_SECONDS = 3e-6
 _USUAL_ROUND_TRIP = 100e-6
 _SHORT_SECONDS = 1.0
+# How many a message takes to come back, and a connection to be made and closed by the other end.
+_ROUND_TRIPS = {"latency": 1, "connect": 2}
 # A matrix measures so much of each pair, one after another (docs/mpi.md).
 _PARTS = 4
 
@@ -185,15 +189,16 @@ class LaunchTimes:
         if engine.is_timed(parameters):
             return float(parameters["duration"]), True
         if engine.has_effect("pair_time", parameters):
-            return _PARTS * len(case.members) * float(parameters["pair_time"]), True
+            rounds = len(case.members) - 1 + len(case.members) % 2
+            return _PARTS * rounds * float(parameters["pair_time"]), True
         if not (engine.has_effect("count", parameters) and parameters.get("count")):
             return 0.0, False
         link = self._link(case)
         is_far = any(self._is_far(name) for name in (case.client, case.server) if name)
         rate = (link and link.rate) or (_USUAL_RATE if is_far else _LOCAL_RATE)
-        gap = _gap(parameters, rate)
-        if parameters.get("mode") == "latency":
-            gap = max(gap, (link and link.rtt) or _USUAL_ROUND_TRIP)
+        gap = _gap(engine, parameters, rate)
+        round_trips = _ROUND_TRIPS.get(str(parameters.get("mode")), 0)
+        gap = max(gap, round_trips * ((link and link.rtt) or _USUAL_ROUND_TRIP))
         length = float(parameters["count"]) * gap
         return length, 0 < length <= _SHORT_SECONDS
 
@@ -202,11 +207,11 @@ def _omitted(engine: EngineInfo, parameters: Mapping[str, Any]) -> float:
     return float(parameters.get("omit", 0)) if engine.has_effect("omit", parameters) else 0.0
 
 
-def _gap(parameters: Mapping[str, object], rate: float) -> float:
+def _gap(engine: EngineInfo, parameters: Mapping[str, Value], rate: float) -> float:
     """Return the seconds from one message to the next, on a link of `rate`."""
 
     def number(name: str) -> float:
-        value = parameters.get(name, 0)
+        value = parameters.get(name, 0) if engine.has_effect(name, parameters) else 0
         return float(value) if isinstance(value, int | float) else 0.0
 
     bits = 8 * (number("datagram") or number("message") or number("size"))
@@ -216,7 +221,7 @@ def _gap(parameters: Mapping[str, object], rate: float) -> float:
 
 
 def _preparation(engine: EngineInfo, case: Case) -> float:
-    """Return what comes before the first replication: memory is touched, files are laid out."""
+    """Return what comes before the first replication: load, memory touched, files laid out."""
     parameters = case.parameters
     if engine.program is not None:
         return 0.0  # It is started anew for each replication.
@@ -225,7 +230,7 @@ def _preparation(engine: EngineInfo, case: Case) -> float:
     if engine.has_effect("block", parameters):
         arrays = _ARRAYS.get(str(parameters.get("mode")), 1)
         return arrays * _threads(case) * float(parameters["block"]) / _TOUCH_RATE
-    return 0.0
+    return _LEAD_SECONDS if engine.has_effect("precision", parameters) else 0.0
 
 
 def _threads(case: Case) -> float:

@@ -115,6 +115,28 @@ def test_a_host_that_is_lost_with_its_soaker_is_named_and_the_replication_failed
     assert error.host == "b"
 
 
+def test_soakers_of_two_hosts_calibrate_at_the_same_time_afterwards_too() -> None:
+    sent: list[list[str]] = []
+
+    def seeing_soaker(argv: Sequence[str]) -> Iterator[Any]:
+        yield CALIBRATED
+        yield LINE
+        sent.append([line for host in hosts for process in host.started for line in process.sent])
+        yield CALIBRATED
+        yield '{"event":"done"}'
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH
+
+    hosts = [FakeTransport(name, {"rail-soak": seeing_soaker}) for name in "ab"]
+    observing = Observing(scene({"soak": True}, hosts))
+    dispatched = dispatch(soak=True)
+    ((outcome, _),) = observing.launch(dispatched, (1,), Terms(), measure, RunningPrograms())
+    assert outcome.status != "failed"
+    # Neither waits for the other's calibration.
+    assert sent == [["finish", "finish"], ["finish", "finish"]]
+
+
 def test_a_host_that_is_lost_before_its_soaker_starts_is_named() -> None:
     hosts = [FakeTransport(name, {"rail-soak": soaker}) for name in "ab"]
     hosts[1].lose()

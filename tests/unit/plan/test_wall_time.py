@@ -124,7 +124,7 @@ def test_memory_is_touched_and_files_are_laid_out_first() -> None:
     fio = expected(launch("fio", mode="read", size=gib, threads=4, folder="/var/tmp"))
     assert fio.preparation == 0
     assert fio.ending > expected(disk).preparation
-    assert prepared("pmbw", area=gib) == prepared("cpu") == 0
+    assert prepared("pmbw", area=gib) == prepared("udp") == 0
 
 
 def test_what_the_page_cache_has_is_flushed_after_a_replication() -> None:
@@ -139,8 +139,9 @@ def test_datagrams_that_may_be_lost_are_awaited() -> None:
     def ending(**set_: Value) -> float:
         return expected(launch("udp", **set_)).ending
 
-    assert ending(mode="stream") == 0.2
-    assert ending(mode="bidirectional") == 0.4
+    # On a machine with CPUs to spare: engines/udp waits for no more than that.
+    assert ending(mode="stream") == 0.05
+    assert ending(mode="bidirectional") == 0.1
     assert ending(mode="latency") == ending(rate=1e8) == ending(wait=1e-3) == 0
 
 
@@ -173,16 +174,28 @@ def test_a_count_is_sent_faster_within_a_machine_than_over_a_link_of_unknown_rat
     assert length(Link("here", "here", rate=1e8)) == pytest.approx(10)
 
 
+def test_connections_one_after_another_carry_nothing_and_take_two_round_trips_each() -> None:
+    # Made in the one, closed by the other end in the next: 10 ms each.
+    time = expected(launch("tcp", mode="connect", count=50, message=2**30))
+    assert (time.duration, time.guessed) == (pytest.approx(1.0), False)
+
+
+def test_a_cpu_is_under_load_for_its_clock_to_settle_before_a_launch_measures() -> None:
+    time = expected(launch("cpu", duration=0.5))
+    assert time.preparation == pytest.approx(0.12)
+    assert expected(launch("dgemm")).preparation == 0
+
+
 def test_small_messages_take_a_cpus_time_rather_than_the_links() -> None:
     small, large = (expected(launch("tcp", count=n, message=1000)) for n in (1000, 2000))
     assert large.duration == 2 * small.duration > 1000 * 8000 / 1e10
 
 
-def test_a_matrix_takes_four_parts_for_each_round_of_its_pairs() -> None:
-    members = tuple("abcdef")
+@pytest.mark.parametrize(("members", "rounds"), [("ab", 1), ("abc", 3), ("abcd", 3)])
+def test_a_matrix_takes_four_parts_for_each_round_of_its_pairs(members: str, rounds: int) -> None:
     case = launch("mpi", mode="matrix", pair_time=0.5).case
-    time = expected(Dispatch("t", replace(case, members=members), (1,)))
-    assert (time.duration, time.guessed) == (4 * 6 * 0.5, False)
+    time = expected(Dispatch("t", replace(case, members=tuple(members)), (1,)))
+    assert (time.duration, time.guessed) == (4 * rounds * 0.5, False)
 
 
 def test_a_program_takes_what_its_description_says_beside_its_duration() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.support.results import csv_rows
 
 from railgauge.base.assets import find_shipped, folder, shipped
 from railgauge.base.errors import FileProblems, InputError
+from railgauge.base.number import DISPLAY
 from railgauge.exchange.importing.csv_import import import_csv
 from railgauge.exchange.importing.csv_mapping import Binding, CsvMapping
 from railgauge.plan.cases import expand
@@ -27,7 +29,7 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.paper.make_paper import latest_runs, write_paper
-from railgauge.report.paper.read_paper import load_paper
+from railgauge.report.paper.read_paper import LoadedPaper, load_paper
 from railgauge.run.amount import amounts
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
@@ -189,6 +191,13 @@ def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None
     }
 
 
+def test_zcs_printed_local_networking_is_the_readmes() -> None:
+    rows = csv_rows(folder("reports") / "papers" / "zc" / "local.csv")
+    # The README names no kernel of the row "sems".
+    kernels = ["2.4.1", "2.4.1-zc"]
+    assert [row["kernel"] for row in rows] == [*kernels, "sems", *kernels, *kernels]
+
+
 def test_zcs_calls_are_measured_with_the_chunks_of_its_readme() -> None:
     (method,) = [
         tested
@@ -330,6 +339,37 @@ def test_what_is_no_paper_is_told() -> None:
         find_shipped("reports/papers", "sharknet")
 
 
+def _published_numbers(loaded: LoadedPaper) -> Iterator[tuple[str, float]]:
+    """Yield each number of the paper's CSV files, in base units, with where it stands."""
+    for source in loaded.paper.published:
+        for row in csv_rows(loaded.file(source.file)) if source.file else ():
+            for binding in (*source.metrics.values(), *source.logged.values()):
+                column, _, unit = binding.partition(":")
+                if row[column][:1].isdigit():
+                    base, per_base = DISPLAY.get(unit, (unit, 1))
+                    assert base is not None
+                    yield f"{source.file} {row}", float(row[column]) * float(per_base)
+
+
+@pytest.mark.parametrize("name", [name for name in PAPERS if name != "hpcbench"])
+def test_each_published_number_is_in_a_table(name: str, tmp_path: Path) -> None:
+    loaded = load_paper(PAPERS[name], load_catalogue())
+    files = make(name, None, (), tmp_path / "out")
+    numbers = Counter(
+        float(f"{float(line['arithmetic_mean']):.7g}")
+        for file in files
+        if file.suffix == ".csv"
+        for line in csv_rows(file)
+        if line.get("arithmetic_mean")
+    )
+    missing = []
+    for place, number in _published_numbers(loaded):
+        rounded = float(f"{number:.7g}")
+        missing += [] if numbers[rounded] else [place]
+        numbers[rounded] -= 1
+    assert missing == []
+
+
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
     loaded = load_paper(PAPERS[name], load_catalogue())
@@ -358,6 +398,46 @@ def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) ->
         *("955.131345", "953.902539", "956.520249"),
         *("954.936144", "953.696928", "956.277957"),
     ]
+
+
+def test_hpcbenchs_traffic_is_as_its_screens_say(tmp_path: Path) -> None:
+    make("hpcbench", None, (), tmp_path / "out")
+    numbers = {
+        line["metric"]: float(line["arithmetic_mean"])
+        for part in ("stream", "processes")
+        for line in csv_rows(tmp_path / "out" / f"rate-{part}.csv")
+        if line["arithmetic_mean"]
+    }
+    assert numbers == {
+        "throughput": 149_971_889,
+        "local_throughput": 149_973_565,
+        "sent_packets": 128_404,
+        "sent_bytes": 187_468_412,
+        "received_packets": 128_404,
+        "received_bytes": 187_468_412,
+        "lost_packets": 0,
+        "loss_rate": 0,
+        "client_elapsed": 10.000211,
+        "server_elapsed": 9.999856,
+    }
+    rows: dict[str, list[str]] = {}
+    for line in csv_rows(tmp_path / "out" / "generator.csv"):
+        rows.setdefault(line["link"], []).append(line["shown"])
+    assert rows == {
+        "mk1→mk2": ["10.00", "171248", "250022080", "200.001214"],
+        "mk1→mk6": ["10.00", "171216", "249975360", "199.979788"],
+    }
+
+
+def test_udpmons_streams_are_measured_with_the_waits_and_sizes_of_its_page() -> None:
+    (arrival,) = [
+        tested
+        for tested in expand(load_plan(folder("plans") / "udpmon.yaml"))
+        if tested.test.name == "arrival"
+    ]
+    measured = {(case.parameters["datagram"], case.parameters["wait"]) for case in arrival.cases}
+    by_size = {(size, 0) for size in (500, 1000, 1200, 1460)}
+    assert measured == by_size | {(1000, 12e-6), (1000, 15e-6)}
 
 
 def test_the_largest_packet_of_the_jumbo_sweep_fills_a_jumbo_frame_and_no_second_one() -> None:
@@ -392,6 +472,16 @@ def test_the_reports_network_is_its_authors_computers_not_hyperions(tmp_path: Pa
     assert "network of hyperion" not in text
 
 
+def test_the_reports_linpack_stands_in_linpacks_column(tmp_path: Path) -> None:
+    make("machine", None, (), tmp_path / "out")
+    cells = {
+        line["shown"]: (line["precision"], line["threads"], line["label"])
+        for line in csv_rows(tmp_path / "out" / "cpu-operations.csv")
+    }
+    for threads, value in (("1", "35.250"), ("2", "63.800"), ("4", "70.120")):
+        assert cells[value] == ("double", threads, "Linpack (HPL)")
+
+
 def test_printed_disk_efficiencies_are_of_as_many_disks_as_threads() -> None:
     folder_of = folder("reports") / "papers" / "machine"
     measured = {
@@ -410,6 +500,29 @@ def test_printed_disk_efficiencies_are_of_as_many_disks_as_threads() -> None:
         assert float(row["measured %"]) == pytest.approx(100 * own / theoretical, rel=1e-6)
         iozone = 100 * float(row["IOzone MB/s"]) / theoretical
         assert float(row["IOzone %"]) == pytest.approx(iozone, rel=1e-6)
+
+
+def test_printed_cpu_efficiencies_of_linpack_are_what_linpack_leaves_of_it() -> None:
+    folder_of = folder("reports") / "papers" / "machine"
+    measured, linpack = (
+        {(row["precision"], row["threads"]): float(row[unit]) for row in csv_rows(folder_of / name)}
+        for name, unit in (("cpu.csv", "gops"), ("linpack.csv", "gflops"))
+    )
+    precisions = {"QP": "int8", "HP": "int16", "SP": "single", "DP": "double"}
+    rows = csv_rows(folder_of / "cpu-efficiency.csv")
+    assert len(rows) == len(measured) == 12
+    for row in rows:
+        place = precisions[row["precision"]], row["threads"]
+        theoretical = float(row["theoretical Gop/s"])
+        # With two digits, of which the report cuts off what follows.
+        assert float(row["measured %"]) == pytest.approx(
+            100 * measured[place] / theoretical, abs=0.01
+        )
+        if place not in linpack:
+            assert row["Linpack %"] == "N/A"
+        else:
+            own = 100 * measured[place] / linpack[place]
+            assert float(row["Linpack %"]) == pytest.approx(own, abs=0.01)
 
 
 def test_a_disks_blocks_are_the_reports_bytes(tmp_path: Path) -> None:

@@ -152,8 +152,10 @@ class Observing:
             yield from measured
             return
         kernels = self._scene.kernels
+        for soaker in soakers.values():
+            soaker.finish()  # They calibrate at the same time.
         try:
-            loads = {kernels[host]: soaker.finish() for host, soaker in soakers.items()}
+            loads = {kernels[host]: soaker.loads() for host, soaker in soakers.items()}
         except EngineError as error:
             for outcome, launch in measured:
                 yield _failed(outcome, error), launch

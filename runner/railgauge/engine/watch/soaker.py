@@ -40,9 +40,12 @@ class Soaker:
         while self._next(deadline)["event"] != "calibrated":
             pass
 
-    def finish(self) -> Loads:
-        """Calibrate again and return the loads of what was marked in between; EngineError."""
+    def finish(self) -> None:
+        """Have it calibrate again, which takes its time, and end."""
         self.process.send_line("finish")
+
+    def loads(self) -> Loads:
+        """Return the loads of what was marked until it was to finish; EngineError."""
         deadline = time.monotonic() + _CALIBRATION_SECONDS
         loads: dict[tuple[int, int], tuple[SoakLoad, ...]] = {}
         while (event := self._next(deadline))["event"] != "done":
