@@ -79,8 +79,12 @@ function ratioText(ratio) {
   return near === undefined ? text : ratio.toFixed(Math.min(100, -Math.floor(Math.log10(Math.abs(ratio - near)))));
 }
 
+// As railgauge writes intervals: a unit that both ends have stands once.
 function interval(row, unit) {
-  return row.low === null ? "" : `${quantity(row.low, unit)} to ${quantity(row.high, unit)}`;
+  if (row.low === null) return "";
+  const [low, high] = [row.low, row.high].map((end) => quantity(end, unit));
+  const [size, name] = low.split(" ");
+  return `${name && high.endsWith(` ${name}`) ? size : low} to ${high}`;
 }
 
 // What stands below a median, where a caption says that intervals are of 95 %.
@@ -215,6 +219,7 @@ class History {
       sample.append(shape("path", { class: `change ${name}`, d: "M2 0V16" }));
       return element("span", {}, sample, words);
     });
+    if (this.shown.some(({ beside }) => beside.length)) lines.push(element("span", {}, "▲ facts or settings changed"));
     return element("p", { class: "note legend" }, ...lines);
   }
 

@@ -108,6 +108,19 @@ def test_text_of_a_figure_can_be_read_on_a_phone(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_text_of_a_cases_timelines_can_be_read_on_a_phone_and_they_fit_beside_one_another(
+    reader: Callable[..., Tab], pages: dict[str, Path]
+) -> None:
+    page = reader(viewport={"width": 390, "height": 800}).open(pages["report-case"])
+    text = page.locator("figure svg text").first
+    size = "text => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b) * 13"
+    assert text.evaluate(size) >= 9
+    page = reader(viewport={"width": 1200, "height": 800}).open(pages["report-case"])
+    figures = page.locator("figure .scroll")
+    assert figures.count() > 0
+    assert figures.evaluate_all("all => all.every((box) => box.scrollWidth <= box.clientWidth)")
+
+
 def test_a_case_of_one_night_has_one_date_and_its_run_little_room(
     reader: Callable[..., Tab], tmp_path: Path
 ) -> None:
@@ -416,6 +429,20 @@ def test_a_provisional_change_is_dashed_and_the_legend_says_so(tab: Tab, tmp_pat
     assert [label.split()[1] for label in labels] == ["Gbit/s"] * 3
     legend = figure.locator(".legend span").all_text_contents()
     assert [line.partition(":")[0] for line in legend] == ["another level", "provisional"]
+
+
+def test_a_night_whose_facts_changed_is_marked_and_the_legend_says_so(
+    tab: Tab, tmp_path: Path
+) -> None:
+    for night in range(2):
+        facts = {"gw1": {"kernel": f"6.{night}"}}
+        add_run(tmp_path / "night.db", {1: noisy(2e9, seed=night)}, facts=facts)
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(next((tmp_path / "site" / "cases").glob("*.html")))
+    assert page.locator("svg.history .beside").count() == 1
+    expect(page.locator(".legend")).to_have_text("▲ facts or settings changed")
+    # The unit of both ends stands once.
+    expect(page.locator(".said")).to_contain_text(re.compile(r"interval [\d.]+ to [\d.]+ Gbit/s;"))
 
 
 def test_the_interval_of_a_night_that_ended_early_has_its_own_level(

@@ -77,8 +77,12 @@ def plain_number(value: float, digits: int = 4) -> str:
     size = abs(value)
     if 10.0 ** (digits - 1) <= size < _EXACT_WHOLE:
         return f"{value:.0f}"
-    text = f"{value:.{digits}g}"
-    return f"{Decimal(text):f}" if _TINY <= size < 1 else text
+    return positional(f"{value:.{digits}g}")
+
+
+def positional(text: str) -> str:
+    """Return the text of a number below 1 without its exponent, unless that number is tiny."""
+    return f"{Decimal(text):f}" if _TINY <= abs(float(text)) < 1 else text
 
 
 def at_most(value: float, per_unit: float, digits: int) -> str:

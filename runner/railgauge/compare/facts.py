@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from railgauge.store.records import StoredRun
@@ -31,6 +31,15 @@ def host_changes(before: Facts, after: Facts) -> tuple[HostChanges, ...]:
     names = sorted(before.keys() & after.keys())
     hosts = (HostChanges(name, changes(before[name], after[name])) for name in names)
     return tuple(host for host in hosts if host.changes)
+
+
+def hosts_by_change(hosts: Iterable[HostChanges]) -> dict[FactChange, list[str]]:
+    """Return each change once, with the hosts that it is of."""
+    by_change: dict[FactChange, list[str]] = {}
+    for host in hosts:
+        for change in host.changes:
+            by_change.setdefault(change, []).append(host.host)
+    return by_change
 
 
 def setting_changes(before: StoredRun, after: StoredRun) -> tuple[FactChange, ...]:

@@ -222,6 +222,18 @@ def test_changed_facts_of_a_slower_cases_hosts_are_told_once(database: Path):
     assert [line for line in lines if "fact kernel" in line] == ["  gw1: fact kernel 6.1 → 6.2"]
 
 
+def test_what_changed_alike_on_several_hosts_is_one_line(database: Path):
+    for kernel, level in (("6.1", 1e9), ("6.2", 0.9e9)):
+        facts = {host: {"kernel": kernel, "cpu": host + kernel} for host in ("gw1", "hh1")}
+        add_run(database, {1: noisy(level)}, facts=facts)
+    lines = compare_output(database, "1", "2").splitlines()
+    assert [line.strip() for line in lines if ": fact " in line] == [
+        "gw1: fact cpu gw16.1 → gw16.2",
+        "gw1, hh1: fact kernel 6.1 → 6.2",
+        "hh1: fact cpu hh16.1 → hh16.2",
+    ]
+
+
 def test_what_a_slower_run_was_made_with_is_told_if_it_is_another(database: Path):
     add_run(database, {1: noisy(), 2: noisy()})
     new = replace(RUN, engines_hash="f" * 64, files={**RUN.files, "engine udp": "other"})

@@ -516,6 +516,13 @@ def test_a_logarithmic_axis_of_whole_numbers_has_no_tics_between_them() -> None:
     scale = Scale("", "", log=True)
     assert [text for _, text in log_scale(scale, threads).tics] == ["2", "3", "4"]
     assert "2.5" in [text for _, text in log_scale(scale, rates).tics]
+    # Neighbours stand a little beside these places.
+    rows = np.column_stack((threads, *[[5.0, 6.0, 7.0]] * 3))
+    plotted = (PlottedSeries("a", rows), PlottedSeries("b", rows))
+    drawn = curves(Content("points", scale, Scale("y"), plotted, (), (), ()))
+    assert [text for _, text in drawn.x.tics] == ["2", "3", "4"]
+    assert drawn.x.low is not None
+    assert drawn.x.low < 2.0 < 4.0 < (drawn.x.high or 0.0)
 
 
 def test_a_sentence_has_the_digits_that_the_bars_leave(draw: FigureReports) -> None:

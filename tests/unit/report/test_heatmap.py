@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.support.contrast import contrast, page_colours
 from tests.support.figure_reports import report_text, svg_texts, write_figure
 from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
@@ -99,6 +100,24 @@ def test_slow_is_dark_whether_higher_or_lower_is_better(
     assert re.search(rf"{metric.capitalize()}, dark is worse \((Gbit/s|µs)\)", picture)
 
 
+def test_the_slowest_pair_stands_out_on_the_page_in_both_themes(
+    store: Store, tmp_path: Path
+) -> None:
+    """A contrast of 3 or more (WCAG 2.2, success criterion 1.4.11)."""
+    values = rates(4)
+    values[1, 2] /= 10
+    out = _write(store, [store_matrix(store, values)], tmp_path / "out")
+    blocks = _blocks(out / "map.dat")
+    slowest = min(blocks["column"].tolist(), key=lambda cell: cell[2])
+    page = (out / "index.html").read_text(encoding="utf-8")
+    fills = re.findall(r'<polygon fill="([^"]+)"', page)
+    # Before cells and legend is drawn what they stand on.
+    grounds = fills[: len(fills) - len(blocks["column"]) - len(blocks["legend"])]
+    for scheme in ("light", "dark"):
+        ground, *_ = [*grounds, page_colours(scheme)["page"]]
+        assert contrast(f"#{int(slowest[3]):06x}", ground) >= 3
+
+
 def test_every_cell_and_every_cross_is_in_the_picture(store: Store, tmp_path: Path) -> None:
     values = rates(6)
     values[1, 2] = values[3, 4] = np.nan
@@ -108,9 +127,10 @@ def test_every_cell_and_every_cross_is_in_the_picture(store: Store, tmp_path: Pa
     assert len(blocks["column"]) == 28
     root = ElementTree.parse(out / "map.svg").getroot()
     filled = list(root.iter(f"{_SVG}polygon"))
-    assert len(filled) == 28 + len(blocks["legend"])
+    # One is the ground of the page's picture.
+    assert len(filled) == 1 + 28 + len(blocks["legend"])
     assert "A cross: 2 pairs have no value, failed or not measured." in report_text(out)
-    assert (out / "map-picture.tex").read_text().count("\\polygon*") == len(filled)
+    assert (out / "map-picture.tex").read_text().count("\\polygon*") == len(filled) - 1
 
 
 def test_a_pair_without_a_case_is_no_missing_one(store: Store, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from tests.support.contrast import contrast, page_colours
 from tests.support.report_data import reference_table, series, table_spec
 
-from railgauge.base.assets import folder
 from railgauge.report.document.render import render_html
 from railgauge.report.pages.contents import Details, ReportPart
 from railgauge.report.pages.machines import FactCell, FactGroup, FactRow, Machines
@@ -190,33 +190,16 @@ def test_a_cell_sorts_by_its_whole_number_and_a_label_by_its_value() -> None:
 @pytest.mark.parametrize("ground", ["page", "band"])
 def test_text_stands_out_from_its_ground(scheme: str, name: str, ground: str) -> None:
     """A contrast of 4.5 or more, as WCAG 2.2 reckons it (success criterion 1.4.3)."""
-    colours = _colours(scheme)
-    assert _contrast(colours[name], colours[ground]) >= 4.5
+    colours = page_colours(scheme)
+    assert contrast(colours[name], colours[ground]) >= 4.5
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["rule", "link", "quiet"])
 def test_what_bounds_a_control_stands_out_from_the_page(scheme: str, name: str) -> None:
     """A contrast of 3 or more (success criterion 1.4.11)."""
-    colours = _colours(scheme)
-    assert _contrast(colours[name], colours["page"]) >= 3
-
-
-def _colours(scheme: str) -> dict[str, str]:
-    style = (folder("templates") / "html" / "style.css").read_text()
-    light, dark = re.findall(r":root \{\n(.*?)\}", style, re.DOTALL)[:2]
-    return dict(re.findall(r"--(\w+): (#\w{6});", {"light": light, "dark": dark}[scheme]))
-
-
-def _contrast(foreground: str, background: str) -> float:
-    low, high = sorted((_luminance(foreground), _luminance(background)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    colours = page_colours(scheme)
+    assert contrast(colours[name], colours["page"]) >= 3
 
 
 def test_no_line_break_parts_a_date() -> None:

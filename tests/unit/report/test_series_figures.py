@@ -48,6 +48,17 @@ def _draw(store: Store, run: int, out: Path, *kinds: str) -> tuple[list[list[str
     return rows, (out / "r.txt").read_text(encoding="utf-8")
 
 
+def test_a_line_lies_on_the_axis_at_0_alone(store: Store, tmp_path: Path) -> None:
+    run = store_series(store, tcp_series())
+    _draw(store, run, tmp_path, "rtt_series", "throughput_series")
+    below = {
+        kind: float(re.findall(r"set offsets .* ([0-9.]+)$", script, re.MULTILINE)[0])
+        for kind in ("rtt", "throughput")
+        if (script := (tmp_path / f"{kind}-series.plot").read_text(encoding="utf-8"))
+    }
+    assert below["rtt"] > below["throughput"] == 0
+
+
 def test_a_series_of_tcp_is_drawn_over_its_time(store: Store, tmp_path: Path) -> None:
     run = store_series(store, tcp_series())
     kinds = ("rtt_series", "window_series", "retransmit_series", "throughput_series")

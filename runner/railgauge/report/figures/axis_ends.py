@@ -32,14 +32,18 @@ _TITLE = "Measured at (UTC)"
 _LEAST_SPAN = 4.0
 
 
-def log_scale(scale: Scale, values: NDArray[np.float64], *, below: float = 0.0) -> Scale:
+def log_scale(
+    scale: Scale, values: NDArray[np.float64], *, below: float = 0.0, beside: float = 0.0
+) -> Scale:
     """Return `scale` with ends, and tics where it has none, for `values` (n,), all above 0 or NaN.
 
-    `below` is what to leave below them, as a share of the axis, beside the usual.
+    `below` is what to leave below them, as a share of the axis, beside the usual; `beside` is what
+    is drawn on both sides of a value, as a natural logarithm.
     """
     positive = values[values > 0]
     if len(positive):
-        least, most = float(positive.min()), float(positive.max())
+        factor = math.exp(beside)
+        least, most = float(positive.min()) / factor, float(positive.max()) * factor
     else:
         least = scale.low or (scale.high or 10.0) / 10
         most = 10 * least

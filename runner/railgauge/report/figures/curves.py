@@ -160,8 +160,7 @@ def _scales(
     space = _BELOW if content.style in ("lines", "points", "marks") else 0.0
     x_scale = content.x
     if x_scale.log:
-        factor = np.exp(beside)
-        x_scale = log_scale(x_scale, np.concatenate([x / factor, x * factor]))
+        x_scale = log_scale(x_scale, x, beside=beside)
     elif content.style in ("lines", "points") and len(x):
         most = round(_MOST_TICS * width_cm / USUAL_WIDTH)
         x_scale = linear_scale(replace(x_scale, tics=_readable(x_scale.tics)), x, most, beside)

@@ -12,8 +12,8 @@ ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 
 # What is drawn on white paper and is to be seen on a dark page, too.
 _PAGE_COLOURS = {
-    "black": "currentColor",
-    "rgb(  0,   0,   0)": "currentColor",
+    "black": "var(--text)",
+    "rgb(  0,   0,   0)": "var(--text)",
     "#ffffff": "var(--page)",
     "#FFFFFF": "var(--page)",
     "rgb(204, 204, 204)": "var(--line)",

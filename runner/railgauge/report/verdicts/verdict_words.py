@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from railgauge.base.characters import shortened, visible
+from railgauge.base.characters import natural, shortened, visible
 from railgauge.base.number import (
     best_unit,
     format_number,
@@ -17,18 +17,19 @@ from railgauge.base.number import (
 )
 from railgauge.compare.changed_counters import CounterChange
 from railgauge.compare.compare import Comparison, Result, SideSample
-from railgauge.compare.facts import HostChanges
+from railgauge.compare.facts import FactChange, HostChanges, hosts_by_change
 from railgauge.compare.flips import levels_text
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.catalogue.headlines import display_base
+from railgauge.report.verdicts.history.history_words import host_names
 from railgauge.stats.digits import ratio_text
 
 # A fact that is longer is a list, too much for a sentence.
 _LONGEST = 60
 _MOST_FACTS = 8
-_MOST_HOSTS = 20
+_MOST_CHANGES = 20
 
 
 def compared_names(comparison: Comparison, catalogue: Catalogue) -> CaseNames:
@@ -180,25 +181,29 @@ def fact_lines(host: HostChanges) -> Iterator[str]:
     """Yield `gw1: fact kernel 6.1 → 6.2` for each that changed, and how many more did."""
     name = visible(host.host)
     for change in host.changes[:_MOST_FACTS]:
-        before, after = (
-            "none" if value is None else shortened(visible(value), _LONGEST)
-            for value in change.values
-        )
-        yield f"{name}: fact {visible(change.name)} {before} → {after}"
+        yield f"{name}: {_fact(change)}"
     if (more := len(host.changes) - _MOST_FACTS) > 0:
         yield f"{name}: and {plural(more, 'fact')} more"
+
+
+def _fact(change: FactChange) -> str:
+    before, after = (
+        "none" if value is None else shortened(visible(value), _LONGEST) for value in change.values
+    )
+    return f"fact {visible(change.name)} {before} → {after}"
 
 
 def shared_facts(
     results: Sequence[Result], reasons: Mapping[tuple[str, str], Reasons]
 ) -> Iterator[str]:
-    """Yield what facts changed of the hosts of these results, each host once, twenty at most."""
+    """Yield what facts changed of the hosts of these results, each change once, twenty at most."""
     hosts = {
         changes.host: changes
         for result in results
         for changes in reasons.get(result.name[:2], Reasons()).hosts
     }
-    for host in list(hosts.values())[:_MOST_HOSTS]:
-        yield from fact_lines(host)
-    if (more := len(hosts) - _MOST_HOSTS) > 0:
-        yield f"facts of {plural(more, 'host')} more changed: all of them with --json"
+    by_change = hosts_by_change(hosts[name] for name in sorted(hosts, key=natural))
+    lines = [f"{host_names(names)}: {_fact(change)}" for change, names in by_change.items()]
+    yield from lines[:_MOST_CHANGES]
+    if (more := len(lines) - _MOST_CHANGES) > 0:
+        yield f"{plural(more, 'change')} of facts more: all of them with --json"

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from railgauge.base.number import positional
+
 # The kinds of a bar's pieces; the style sheet has a colour for each.
 Kind = Literal["user", "system", "softirq", "irq", "steal"]
 
@@ -55,11 +57,11 @@ def share(part: float, whole: float, digits: int = 1) -> str:
 
 
 def value(number: float) -> str:
-    """Return any number with four significant digits, without an exponent if that is short."""
+    """Return any number with four significant digits, without an exponent unless tiny or huge."""
     if not math.isfinite(number):
         return "n/a"
     if number == 0:
         return "0"
     if abs(number) >= 1000:
         return f"{number:,.0f}" if abs(number) < 1e15 else f"{number:.3e}"
-    return f"{number:#.4g}".rstrip(".")
+    return positional(f"{number:#.4g}".rstrip("."))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from railgauge.base.characters import shortened, visible
 from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.case_history import Changed, History, RunDifference
-from railgauge.compare.facts import FactChange
+from railgauge.compare.facts import FactChange, hosts_by_change
 from railgauge.compare.renames import EarlierName
 from railgauge.plan.catalogue.headlines import display_base
 from railgauge.stats.digits import ratio_text
@@ -60,12 +60,11 @@ def beside_lines(beside: RunDifference) -> Iterator[str]:
 
     The same change on several hosts is one line.
     """
-    hosts_by_change: dict[FactChange, list[str]] = {}
-    for host in beside.hosts:
-        for change in host.changes:
-            hosts_by_change.setdefault(change, []).append(host.host)
     lines = [_change(change) for change in beside.settings]
-    lines += [f"{_hosts(hosts)}: {_change(change)}" for change, hosts in hosts_by_change.items()]
+    lines += [
+        f"{host_names(hosts)}: {_change(change)}"
+        for change, hosts in hosts_by_change(beside.hosts).items()
+    ]
     yield from lines[:_MOST_CHANGES]
     if (more := len(lines) - _MOST_CHANGES) > 0:
         yield f"and {more:,} more: railgauge diff {beside.before.id} {beside.run.id}"
@@ -83,7 +82,8 @@ def beside_names(changed: Changed) -> str:
     return f"{listed}, …" if len(names) > _MOST_CHANGES else listed
 
 
-def _hosts(hosts: Sequence[str]) -> str:
+def host_names(hosts: Sequence[str]) -> str:
+    """Return the first hosts' names, and how many more there are."""
     named = ", ".join(map(visible, hosts[:_MOST_HOSTS]))
     more = len(hosts) - _MOST_HOSTS
     return f"{named} and {more:,} more" if more > 0 else named
