@@ -1,8 +1,8 @@
 """numpy, imported when something in it is first used: `from railgauge.base.arrays import np`.
 
-The rooms that every command imports (base, stats, store) take numpy from here: a command that only
-lists or checks does without, and numpy's import takes longer than it does. Modules that do so have
-annotations that aren't evaluated, and aliases of arrays' types in quotes.
+The rooms that many commands import (base, stats, store, compare) take numpy from here: a command
+that only lists or checks does without, and numpy's import takes longer than it does. Modules that
+do so have annotations that aren't evaluated, and aliases of arrays' types in quotes.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Literal, NamedTuple
 
-import numpy as np
-
+from railgauge.base.arrays import np
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import Kind, has_direction, kind

@@ -9,9 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 
-import numpy as np
-from numpy.typing import NDArray
-
+from railgauge.base.arrays import NDArray, np
 from railgauge.base.collector import collector_off
 from railgauge.base.number import plural
 from railgauge.compare.reading import ReadRuns, has_direction, kind

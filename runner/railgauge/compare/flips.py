@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-import numpy as np
-
+from railgauge.base.arrays import np
 from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.compare import Comparison, Result, worst_first
 from railgauge.stats.two_groups import LEAST_VALUES

@@ -14,6 +14,7 @@ import pytest
 from tests.support import ROOT
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, measured, planned
 
+from railgauge.report.site.site_builder import build_site
 from railgauge.store import Store
 
 # What no command needs that neither measures over ssh nor reads a switch, nor migrates a database,
@@ -37,6 +38,8 @@ ALLOWED = {
     ("show", "1", "--db", "{folder}/runs.db"): HEAVY - ELSEWHERE,
     ("report", "1", "--db", "{folder}/runs.db", "--out", "{folder}/report"): HEAVY - ELSEWHERE,
     ("history", "stream", "--db", "{folder}/runs.db"): HEAVY - ELSEWHERE,
+    # Nothing changed since it was made.
+    ("site", "--db", "{folder}/runs.db", "--out", "{folder}/site"): {"sqlalchemy"},
 }
 _SCRIPT = """
 import json, sys
@@ -61,7 +64,10 @@ def imported(script: str, *arguments: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a database, runs.db, that holds runs of one case, faster at the end."""
+    """Return a folder with a database, runs.db, that holds runs of one case, faster at the end.
+
+    Beside it is its site.
+    """
     path = tmp_path_factory.mktemp("imports")
     with Store.open(str(path / "runs.db"), create=True) as store:
         for level in (1e9, 1e9, 1e9, 1e9, 2e9, 2e9, 2e9, 2e9):
@@ -69,6 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for number in range(1, 11):
                 store.add(run, "stream", case().key, measured(number, level + run + number), LAUNCH)
             store.finish_run(run, "complete")
+    build_site(str(path / "runs.db"), path / "site")
     return path
 
 

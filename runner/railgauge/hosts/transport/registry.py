@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from railgauge.hosts.transport.allocation import AllocationTransport
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.hosts.transport.netns import NetnsTransport
-from railgauge.plan.model import Host
 from railgauge.schedulers import SCHEDULERS, require_nodes
 from railgauge.schedulers.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from railgauge.plan.model import Host
 
 
 @dataclass(frozen=True, slots=True)

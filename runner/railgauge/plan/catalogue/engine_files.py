@@ -35,20 +35,31 @@ def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
     return Catalogue(engines, shipped.executor, files)
 
 
+def own_catalogue() -> Catalogue:
+    """Return our engines alone: to read what others are described by takes longer."""
+    return _own(assets.folder("schema"))
+
+
 # Nothing changes them while a process runs, and a report or a plan of a thousand hosts asks often.
 @functools.cache
-def _shipped(schema: Path, sources: Path) -> Catalogue:
+def _own(schema: Path) -> Catalogue:
     engines = _our_engines(schema / "engines.json")
-    files: dict[str, str] = {}
     executor = engines.pop(_EXECUTOR)
-    _add_external(engines, files, sorted((sources / "external").glob("*.yaml")), executor)
-    return Catalogue(engines, executor, files)
+    return Catalogue(engines, executor, {})
+
+
+@functools.cache
+def _shipped(schema: Path, sources: Path) -> Catalogue:
+    own = _own(schema)
+    engines, files = dict(own.engines), dict(own.external)
+    _add_external(engines, files, sorted((sources / "external").glob("*.yaml")), own.executor)
+    return Catalogue(engines, own.executor, files)
 
 
 @functools.cache
 def implied_defaults(engine: str) -> Mapping[str, Value]:
     """Return by name what a case of one of our engines has where it says nothing."""
-    info = _shipped(assets.folder("schema"), assets.folder("engines")).engines.get(engine)
+    info = own_catalogue().engines.get(engine)
     return {
         name: parameter.default
         for name, parameter in (info.parameters if info else {}).items()

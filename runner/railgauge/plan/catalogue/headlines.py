@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from railgauge.base.derived import JUDGED, derived_metrics
-from railgauge.plan.catalogue.engine_files import load_catalogue
+from railgauge.plan.catalogue.engine_files import own_catalogue
 from railgauge.plan.catalogue.info import MetricDescription
 
 
@@ -52,9 +52,7 @@ def judged() -> tuple[str, ...]:
 
 
 def _declared() -> list[MetricDescription]:
-    catalogue = load_catalogue()
-    engines = (catalogue.executor, *catalogue.engines.values())
     # External engines have theirs from ours.
-    return [
-        metric for engine in engines if engine.program is None for metric in engine.metrics.values()
-    ]
+    catalogue = own_catalogue()
+    engines = (catalogue.executor, *catalogue.engines.values())
+    return [metric for engine in engines for metric in engine.metrics.values()]

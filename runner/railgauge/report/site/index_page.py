@@ -12,10 +12,10 @@ from railgauge.base.characters import visible
 from railgauge.base.number import ladder, plural
 from railgauge.plan.case_names import CaseNames, NamedCase
 from railgauge.plan.cases import Case
-from railgauge.report.site.folder import DATA, INDEX, Folder
+from railgauge.report.site.folder import Folder
+from railgauge.report.site.index_job import IndexJob
 from railgauge.report.site.level_changes import LevelChanges, level_changes
 from railgauge.report.site.linked_cells import LinkedCell, count, text
-from railgauge.report.site.mark import FileMark, fingerprint
 from railgauge.report.site.pair_maps import PairMap, pair_maps
 from railgauge.report.site.plan_nights import SHOWN_NIGHTS, PlanNights
 from railgauge.report.site.run_data import RunData, read_run_data
@@ -23,7 +23,6 @@ from railgauge.report.site.run_page import CHANGED, COMPARED, compared_cells, re
 from railgauge.report.site.site_pages import (
     CasePlace,
     ListedCase,
-    SitePages,
     data_file,
     run_file,
 )
@@ -39,8 +38,6 @@ RUN_COLUMNS = (
     *("Slower", "Faster", "Not enough data"),
 )
 CASE_COLUMNS = ("Case", "Engine", "Tests", "Runs", "Last run")
-# The file that scripts of pages find the runs' data by.
-_NIGHTS, _COMPARE = f"{DATA}/nights.js", "compare.html"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,31 +79,12 @@ class IndexPage:
 
 
 class Index:
-    """Makes the first page of a site, whose other pages are in `folder` with these `marks`."""
+    """Makes the first page of a site, whose other pages are in `folder`."""
 
-    name = INDEX
-    # The first page last: the others are there when it is.
-    files = (_NIGHTS, _COMPARE, INDEX)
-
-    def __init__(
-        self, store: Store, site: SitePages, folder: Folder, marks: Mapping[str, FileMark]
-    ) -> None:
-        self._store, self._site, self._folder = store, site, folder
-        self._summaries = store.runs()
-        # One that began meanwhile has no page yet.
-        ids = {head.id for head in site.heads}
-        self._runs = {run.id: run for run in self._summaries if run.id in ids}
-        self._counts = {
-            run: dict(sorted(marks[run_file(run)].counts.items())) for run in self._runs
-        }
+    def __init__(self, store: Store, job: IndexJob, folder: Folder) -> None:
+        self._store, self._site, self._folder = store, job.site, folder
+        self._runs, self._counts = job.runs, job.counts
         self._data: dict[int, RunData] = {}
-
-    @property
-    def fingerprint(self) -> str:
-        """The digest of what the page is made of."""
-        return fingerprint(
-            "index", self._site.fingerprint, self._summaries, self._counts, self._site.cases
-        )
 
     def page(self, names: Mapping[str, CaseNames]) -> IndexPage:
         """Return the page; `names` are those of each plan's cases."""

@@ -18,6 +18,7 @@ from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pa
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages
 from railgauge.report.site.folder import Folder
+from railgauge.report.site.index_job import IndexJob
 from railgauge.report.site.index_page import Index
 from railgauge.report.site.mark import FileMark
 from railgauge.report.site.run_page import run_page
@@ -63,11 +64,12 @@ class Maker:
         self._folder.write(files, mark)
         return mark
 
-    def make_index(self, index: Index) -> None:
+    def make_index(self, job: IndexJob) -> None:
         """Make the first page."""
+        index = Index(self._store, job, self._folder)
         page = index.page(self._names)
         texts = (index.data(page), render_comparison(), render_index(page))
-        self._folder.write(dict(zip(index.files, texts, strict=True)), FileMark(index.fingerprint))
+        self._folder.write(dict(zip(job.files, texts, strict=True)), FileMark(job.fingerprint))
 
     @cached_property
     def _catalogue(self) -> Catalogue:

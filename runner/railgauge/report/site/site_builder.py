@@ -6,22 +6,22 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from multiprocessing import get_context, parent_process
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.report.site.folder import Folder
-from railgauge.report.site.index_page import Index
+from railgauge.report.site.index_job import IndexJob
 from railgauge.report.site.made_by import made_by
-from railgauge.report.site.make import Maker
 from railgauge.report.site.mark import FileMark
 from railgauge.report.site.site_pages import Job, LogJob, RunJob, data_file, plan_site
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
+
+if TYPE_CHECKING:
+    from railgauge.report.site.make import Maker
 
 # Fewer pages than this are made sooner than another process has begun.
 _LEAST_FOR_SEVERAL = 24
@@ -80,15 +80,15 @@ def build_site(
             site = plan_site(store, maker, baseline, logs)
             own_marks = folder.marks()
             names = [name for job in site.jobs for name in _files(job)]
-            folder.refuse_foreign([*names, *Index.files], own_marks)
+            folder.refuse_foreign([*names, *IndexJob.files], own_marks)
             due_jobs = _due(site.jobs, own_marks)
             if len(due_jobs) >= _LEAST_FOR_SEVERAL:
                 making(len(due_jobs))
             marks = own_marks | _make(due_jobs, where, folder, store)
-            index = Index(store, site, folder, marks)
+            index = IndexJob(store, site, marks)
             made_pages = [job.name for job in due_jobs]
             if any(marks.get(name) != FileMark(index.fingerprint) for name in index.files):
-                Maker(store, folder).make_index(index)
+                _new_maker(store, folder).make_index(index)
                 made_pages.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
             removed = folder.sweep({*names, *index.files}, own_marks)
@@ -123,9 +123,15 @@ def _needed(job: Job) -> Iterator[str]:
 def _make(jobs: Sequence[Job], where: str, folder: Folder, store: Store) -> dict[str, FileMark]:
     """Make the pages, in as many processes as there are CPUs for them; return their marks."""
     processes = min(len(os.sched_getaffinity(0)), len(jobs) // _LEAST_FOR_SEVERAL)
+    if not jobs:
+        return {}
     if processes < 2:
-        maker = Maker(store, folder)
+        maker = _new_maker(store, folder)
         return {job.name: maker.make(job) for job in jobs}
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     marks: dict[str, FileMark] = {}
     # Spawned: a fork would share the database's connection.
     workers = ProcessPoolExecutor(
@@ -145,6 +151,13 @@ def _make(jobs: Sequence[Job], where: str, folder: Folder, store: Store) -> dict
     return marks
 
 
+def _new_maker(store: Store, folder: Folder) -> Maker:
+    # Imported here: who finds every page as it would be made needs none of the analysis.
+    from railgauge.report.site.make import Maker
+
+    return Maker(store, folder)
+
+
 def _batches(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:
     """Yield the jobs, pages of one kind together, the longest ones alone and first."""
     first = [job for job in jobs if not isinstance(job, RunJob)]
@@ -161,10 +174,12 @@ def _start_worker(where: str, out: Path) -> None:
     global _maker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _maker = Maker(KeptStore.open(where, create=False, check=False), Folder(out))
+    _maker = _new_maker(KeptStore.open(where, create=False, check=False), Folder(out))
 
 
 def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
     parent = parent_process()
     if parent is not None:
         parent.join()

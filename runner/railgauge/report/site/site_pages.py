@@ -14,7 +14,7 @@ from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import headlines
-from railgauge.report.pages.case.case_pages import MOST_PAGES
+from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint

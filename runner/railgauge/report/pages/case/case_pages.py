@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
     from railgauge.store import Store
 
-MOST_PAGES = 200
 FOLDER = "cases"
 
 
