@@ -35,7 +35,7 @@ def _status(box: Box) -> dict[str, Any]:
     return next(testbed for testbed in listed if testbed["name"] == box.name)
 
 
-def _shown(box: Box) -> str:
+def _list_lines(box: Box) -> str:
     """Return what the list says of this testbed: those of other tests are up, too."""
     lines = iter(box.command("list").stdout.splitlines())
     next(line for line in lines if line.startswith(f"{box.name}: up"))
@@ -104,15 +104,15 @@ def test_a_relay_that_does_not_answer_has_no_counts(box: Box) -> None:
     box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 1000}}]\n")
     box.up()
     (relay,) = (int(Path(trace).name) for trace in boxes.traces(box.name) if "/proc/" in trace)
-    assert "→ 0 passed 0 lost" in _shown(box)
+    assert "→ 0 passed 0 lost" in _list_lines(box)
     os.kill(relay, signal.SIGSTOP)
     try:
-        shown = _shown(box)
+        listing = _list_lines(box)
     finally:
         os.kill(relay, signal.SIGCONT)
-    assert "by rail-wire, the relay doesn't answer" in shown
-    assert "passed" not in shown
-    assert "→ 0 passed 0 lost" in _shown(box)
+    assert "by rail-wire, the relay doesn't answer" in listing
+    assert "passed" not in listing
+    assert "→ 0 passed 0 lost" in _list_lines(box)
 
 
 def test_up_again_says_to_take_it_down_first(box: Box) -> None:

@@ -65,8 +65,8 @@ def test_every_table_is_copied(source: Store, target: Store) -> None:
 
 
 def test_no_table_is_forgotten() -> None:
-    others = {name: table for name, table in TABLES.items() if name not in (*SHARED, *OWN)}
-    assert [name for name, table in others.items() if owner(table) is None] == []
+    dependent = {name: table for name, table in TABLES.items() if name not in (*SHARED, *OWN)}
+    assert [name for name, table in dependent.items() if owner(table) is None] == []
     metadata = MetaData()
     Table("thing", metadata, Column("id", Integer, primary_key=True))
     odd = Table("odd", metadata, Column("thing_id", ForeignKey("thing.id"), primary_key=True))
