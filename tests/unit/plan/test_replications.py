@@ -152,7 +152,7 @@ def test_check_says_how_much_it_takes_from_the_least_to_the_most(tmp_path: Path)
     assert "2 cases × 10 to 30 replications, until ci95(median) <= 1%, random" in output
     assert "2 cases, 20 to 60 replications, 20 to 60 rounds" in output
     assert "2 cases × 1 replication, interleaved" in check(tmp_path, "    replications: 1")
-    assert "about 48 s to 2 min" in output
+    assert "about 45 s to 2 min" in output
 
 
 def test_check_counts_what_a_rule_takes_to_end_a_case_at_all(tmp_path: Path) -> None:
