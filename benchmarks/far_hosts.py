@@ -99,7 +99,7 @@ class FarHost(FakeTransport):
             yield from (boot if "random/boot_id:" in line else line for line in lines)
         elif "boot_id" in script:
             yield from (self.host, "net:[1]")
-        elif "make -C" in script:
+        elif "stepwise -C" in script:
             time.sleep(self._network.build)
             self._equipped = True
             yield "railgauge-deploy: built"

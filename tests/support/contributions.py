@@ -179,7 +179,7 @@ class PrefixTransport(LocalTransport):
             raise write_failed(self.host, directory, ended)
 ''',
         f"{PACKAGE}/hosts/transport/registry.py": {
-            "from railgauge.plan.model import Host": (
+            "from railgauge.schedulers import SCHEDULERS": (
                 "from railgauge.hosts.transport.prefix import PrefixTransport\n"
             ),
             '    "ssh": TransportKind(': (
