@@ -50,7 +50,7 @@ from railgauge.plan.catalogue import EngineInfo
 _START_SECONDS = 30.0
 # No engine takes a longer --deadline. What that leaves of a launch is launched again.
 _LONGEST_SECONDS = 30 * 86_400.0
-# Settings, warnings and warm-ups of a launch: a rank of an MPI job has a warning or two.
+# Settings, warnings and warm-ups before a replication: a rank of an MPI job has a warning or two.
 _MOST_BESIDE = 10_000
 
 
@@ -83,8 +83,10 @@ class _Progress:
 
     def count(self, event: Event, engine: EngineInfo) -> None:
         """Raise EngineError `contract` where what measures nothing comes without end."""
-        measures = isinstance(event, Replicated) and not event.warmup
-        self.beside += isinstance(event, Settings | Warned | Replicated) and not measures
+        if isinstance(event, Replicated) and not event.warmup:
+            self.beside = 0
+        elif isinstance(event, Settings | Warned | Replicated):
+            self.beside += 1
         if self.beside > _MOST_BESIDE:
             raise EngineError(
                 "contract",

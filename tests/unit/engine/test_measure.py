@@ -272,6 +272,16 @@ def test_an_engine_that_never_comes_to_measure_is_ended(tmp_path, line):
     assert len(launch.warnings) <= 10_000
 
 
+def test_a_long_launch_may_warn_of_each_replication():
+    numbers = range(1, 10_002)
+    warning = '{"event":"warning","code":"under-rate","side":"client","message":"b"}'
+    lines = [line for number in numbers for line in (warning, replication(number))]
+    script = client_saying(SETTINGS, *lines, done_event(len(numbers)))
+    outcomes, _, _ = play(script, numbers=tuple(numbers))
+    assert {outcome.status for outcome, _ in outcomes} == {"ok"}
+    assert len(outcomes) == len(numbers)
+
+
 def test_a_server_that_only_warns_has_no_say_in_what_failed(tmp_path):
     warning = '{"event":"warning","code":"a","side":"server","message":"b"}'
     lost = f"echo '{error('peer-lost')}'"

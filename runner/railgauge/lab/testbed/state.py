@@ -148,10 +148,10 @@ def find(name: str) -> State:
 
 def _record(folder: Path) -> ClusterRecord | None:
     path = folder / _RECORD
-    if not path.exists():
-        return None
     try:
         return _RECORDS.validate_json(path.read_bytes())
+    except FileNotFoundError:  # Not yet written, or removed just now.
+        return None
     except ValidationError:
         raise EnvironmentFailedError(
             f"{path} is damaged or of another version of railgauge: remove the namespaces named "
