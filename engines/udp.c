@@ -118,8 +118,10 @@ static const struct metric metrics[] = {
      "within 1 s, which count as longer than any in percentiles: one that falls among them is "
      "left out; all else is of those that came back",
      "lost", 1, 0, .kind = KIND_COUNT},
-    {"loss_rate", "", "lower", STREAMS, "lost datagrams / sent datagrams, 0 to 1", "loss %",
-     0.01, 4, .kind = KIND_SHARE, .headline = 5, .judged = true},
+    {"loss_rate", "", "lower", SERVED,
+     "streams: lost datagrams / sent datagrams; latency: round trips without an answer / all of "
+     "them; 0 to 1",
+     "loss %", 0.01, 4, .kind = KIND_SHARE, .headline = 10, .judged = true},
     {"duplicate_packets", "", "lower", STREAMS, "datagrams received again; never set off against "
      "losses; not measured with datagrams below 4 bytes", "dup", 1, 0, .kind = KIND_COUNT},
     {"reordered_packets", "", "lower", STREAMS,
@@ -158,7 +160,8 @@ static const struct metric metrics[] = {
      "datagrams the server sent less those the client received", "rev lost", 1, 0,
      .kind = KIND_COUNT},
     {"reverse_loss_rate", "", "lower", "bidirectional",
-     "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4, .kind = KIND_SHARE},
+     "those / datagrams the server sent, 0 to 1", "rev loss %", 0.01, 4, .kind = KIND_SHARE,
+     .headline = 11, .judged = true},
     {"reverse_duplicate_packets", "", "lower", "bidirectional",
      "as duplicate_packets, of the client", NULL, 1, 0, .kind = KIND_COUNT},
     {"reverse_reordered_packets", "", "lower", "bidirectional",

@@ -192,6 +192,7 @@ static void measure(struct client *client, const struct trial *trial, struct fie
     }
     result_set_usage(result, "client", &usage);
     result_set(result, "lost_packets", (double)lost);
+    result_set(result, "loss_rate", (double)lost / (double)sent);
     result_set_round_trips(result, client->launch, trips, threads);
     fields_add_number(end, "sent", (double)sent);
 }

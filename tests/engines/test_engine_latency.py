@@ -192,7 +192,7 @@ def test_a_lost_answer_is_a_loss_after_a_second_and_no_round_trip(engines, poll)
 
     with EchoPeer("udp", answer) as peer:
         m = _metrics(_ask(engines, peer, "--count=4", f"--poll={poll}"))
-    assert (m["round_trips"], m["lost_packets"]) == (3, 1)
+    assert (m["round_trips"], m["lost_packets"], m["loss_rate"]) == (3, 1, 0.25)
     # The lost one is longer than any: of four, the fourth isn't known.
     assert {name for name in m if name.startswith("rtt_p")} == {"rtt_p50"}
     assert _times_are_of_trips_alone(m)
@@ -234,7 +234,7 @@ def test_each_threads_losses_end_by_themselves(engines, poll) -> None:
 
     with EchoPeer("udp", answer, streams=3) as peer:
         m = _metrics(_ask(engines, peer, "--count=5", "--threads=3", f"--poll={poll}"))
-    assert (m["round_trips"], m["lost_packets"]) == (6, 9)
+    assert (m["round_trips"], m["lost_packets"], m["loss_rate"]) == (6, 9, 9 / 15)
     assert _times_are_of_trips_alone(m, threads=3)
     assert m["client_elapsed"] >= 3
 

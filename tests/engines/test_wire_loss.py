@@ -236,5 +236,5 @@ def test_round_trips_that_the_wire_loses_are_counted_lost(
         counts = relay.finish()[direction.replace("-", "_")]
     (m,) = outcome.metrics
     assert counts["lost"] == 3
-    assert (m["round_trips"], m["lost_packets"]) == (17, 3)
+    assert (m["round_trips"], m["lost_packets"], m["loss_rate"]) == (17, 3, 3 / 20)
     assert m["client_elapsed"] >= 3

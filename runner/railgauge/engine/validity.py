@@ -61,6 +61,7 @@ AGREEMENTS = (
     Agreement("throughput * sent_messages", "=", "8 * sent_bytes * message_rate"),
     Agreement("loss_rate * sent_packets", "=", "lost_packets"),
     Agreement("reverse_loss_rate * reverse_sent_packets", "=", "reverse_lost_packets"),
+    Agreement("loss_rate * round_trips + loss_rate * lost_packets", "=", "lost_packets"),
     # Duplicates are counted apart: what was received was received once.
     Agreement("received_packets + lost_packets", "=", "sent_packets", 0),
     Agreement("reverse_received_packets + reverse_lost_packets", "=", "reverse_sent_packets", 0),

@@ -372,12 +372,14 @@ _STREAMS = {
     "server_elapsed": 0.5,
 }
 _CONNECTIONS = {"connections": 900.0, "connection_rate": 300.0, "client_elapsed": 3.0}
+_ROUND_TRIPS = {"round_trips": 199.0, "lost_packets": 1.0, "loss_rate": 1 / 200}
 _DISK = {"throughput": 4096e3, "bytes": 8192e3, "operations": 2000.0, "iops": 1000.0}
 _MPI = {"throughput": 8e9, "message_rate": 1e6, "sent_messages": 500.0, "sent_bytes": 500e3}
 _CPU = {"operation_rate": 8e9, "operation_rate_per_thread": 2e9, "slowest_thread": 1.9e9}
 _MEMORY = {"throughput": 4e9, "slowest_thread": 1e9}
 _REPLICATIONS: dict[str, tuple[dict[str, float], dict[str, object]]] = {
     "udp": (_BOTH_WAYS, {"datagram": 1000, "threads": 2, "gro": False}),
+    "udp latency": (_ROUND_TRIPS, {"datagram": 1000}),
     "tcp": (_STREAMS | _CONNECTIONS, {"threads": 2}),
     "disk": (_DISK, {"block": 4096, "threads": 1}),
     "mpi": (_MPI, {"size": 1000}),
@@ -409,6 +411,8 @@ def test_figures_that_agree_are_a_measurement(engine: str) -> None:
         ("udp", "reverse_received_packets", 1.1),
         ("udp", "reverse_received_bytes", 1.1),
         ("udp", "reverse_loss_rate", 0.0),
+        ("udp latency", "loss_rate", 0.0),
+        ("udp latency", "lost_packets", 1.1),
         ("tcp", "connection_rate", 0.9),
         ("tcp", "throughput", 1.01),
         ("tcp", "untimed_bytes", 10.0),
