@@ -5,7 +5,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NIGHTS = 100;
-const MOST_GAPS = 5;
+const MOST_NAMED = 5;
 const LEVELS = { confirmed: "another level", provisional: "provisional: chance makes such levels, too; later nights confirm" };
 const site = { runs: [], changes: [], renamed: [], units: {}, data: new Map() };
 
@@ -307,14 +307,12 @@ function nightsOf(runs, plan, tests, key) {
   return directed.length ? directed : all;
 }
 
-// Of the runs since the first night those that gave no value, which the line passes over.
-function gapsNote(runs, nights) {
-  const measured = new Set(nights.map(({ run }) => run));
-  const gaps = runs.slice(runs.indexOf(nights[0].run)).filter((run) => !measured.has(run));
-  if (!gaps.length) return [];
-  const named = gaps.slice(-MOST_GAPS).flatMap(([run]) => [", ", element("a", { href: runFile(run) }, `run ${run}`)]);
-  const last = gaps.length > MOST_GAPS ? "the last ones were " : "";
-  return [element("p", { class: "note gaps" }, `${plural(gaps.length, "run")} gave no value: ${last}`, ...named.slice(1))];
+// Runs since the first night that the line passes over, in a sentence, the last ones by name.
+function leftOutNote(runs, why) {
+  if (!runs.length) return [];
+  const named = runs.slice(-MOST_NAMED).flatMap(([run]) => [", ", element("a", { href: runFile(run) }, `run ${run}`)]);
+  const last = runs.length > MOST_NAMED ? "the last ones were " : "";
+  return [element("p", { class: "note gaps" }, `${plural(runs.length, "run")} ${why}: ${last}`, ...named.slice(1))];
 }
 
 async function drawCase(section, place, key) {
@@ -328,14 +326,19 @@ async function drawCase(section, place, key) {
     const metrics = nightsOf(runs, plan, tests, key);
     if (!metrics.length) body.append(element("p", {}, "Nothing was measured yet."));
     for (const [name, nights] of metrics) {
-      const unit = nights.at(-1).row.unit;
-      const same = nights.filter(({ row }) => row.unit === unit);
+      const { unit, better } = nights.at(-1).row;
+      // Of another kind a metric is another metric.
+      const [same, others] = [true, false].map((like) =>
+        nights.filter(({ row }) => (row.unit === unit && row.better === better) === like));
+      const measured = new Set(nights.map(({ run }) => run));
+      const gaps = runs.slice(runs.indexOf(nights[0].run)).filter((run) => !measured.has(run));
       const changes = site.changes.filter(([where, test, of, metric]) =>
         where === plan && of === key && metric === name && tests.includes(test));
       const title = name.replaceAll("_", " ");
       const history = new History(title, same, changes, unit);
       body.append(element("h3", {}, title), history.figure, history.said, history.tools);
-      body.append(...gapsNote(runs, nights));
+      body.append(...leftOutNote(gaps, "gave no value"));
+      body.append(...leftOutNote(others.map(({ run }) => run), "left out, in another unit or direction"));
       const since = changes.map((change) => element("li", {},
         element("a", { href: runFile(change[4]) }, `run ${change[4]}`), ": ",
         element("span", { class: change[5] }, change[6])));

@@ -94,6 +94,19 @@ def test_where_not_all_nights_have_room_the_newest_stand_beside_their_cases(
     assert nights.evaluate(in_view) == [True, True]
 
 
+def test_a_phone_shows_by_how_much_what_got_slower(
+    reader: Callable[..., Tab], tmp_path: Path
+) -> None:
+    for night, level in enumerate((1e9, 0.5e9)):
+        add_run(tmp_path / "night.db", {1: noisy(level, seed=night)})
+    build(tmp_path / "night.db", tmp_path / "site")
+    tab = reader(viewport={"width": 390, "height": 800})
+    for file in ("index.html", "runs/2.html"):
+        page = tab.open(tmp_path / "site" / file)
+        heading = page.get_by_role("columnheader", name="Ratio").first
+        assert heading.evaluate("cell => cell.getBoundingClientRect().right") <= 390
+
+
 def test_text_of_a_figure_can_be_read_on_a_phone(
     reader: Callable[..., Tab], tmp_path: Path
 ) -> None:
@@ -521,6 +534,20 @@ def test_runs_without_a_value_are_named_below_the_nights(tab: Tab, tmp_path: Pat
     page = tab.open(tmp_path / "site" / case_file(lane(2).key))
     expect(page.locator(".said")).to_contain_text("Run 5,")
     assert page.locator(".gaps").count() == 0
+
+
+@pytest.mark.parametrize("last", [{"unit": "s"}, {"better": "lower"}], ids=["unit", "direction"])
+def test_nights_of_another_unit_or_direction_are_named_below(
+    tab: Tab, tmp_path: Path, last: dict[str, str]
+) -> None:
+    for night, kind in enumerate(({}, {}, last)):
+        add_run(tmp_path / "night.db", {1: noisy(5.0, seed=night)}, **kind)
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / case_file(lane(1).key))
+    assert page.locator("svg.history circle.dot").count() == 1
+    expect(page.locator(".gaps")).to_have_text(
+        "2 runs left out, in another unit or direction: run 1, run 2"
+    )
 
 
 def test_a_drag_that_ends_beside_the_picture_is_over(tab: Tab, tmp_path: Path) -> None:

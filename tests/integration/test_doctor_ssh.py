@@ -15,6 +15,7 @@ from tests.support.sshlab import Lab, LabHost, ip
 from railgauge.lab.doctor.diagnosis import Diagnosis
 from railgauge.lab.doctor.examine import examine
 from railgauge.lab.doctor.targets import read_targets
+from railgauge.run.execution import Observer
 
 LINKS = "links: {ab: {from: a, to: b}, ba: {from: b, to: a}}\n"
 PLAN = """\
@@ -41,7 +42,7 @@ def diagnose(lab: Lab, tmp_path: Path) -> Diagnose:
         )
         (tmp_path / "plan.yaml").write_text(plan)
         where = tmp_path / ("plan.yaml" if plan else "hosts.yaml")
-        return examine(read_targets(where, None), most)
+        return examine(read_targets(where, None), most, Observer())
 
     return run
 

@@ -81,7 +81,7 @@ def test_a_paper_is_made_of_a_run_and_again_alike(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     alone = railgauge(tmp_path, "paper", "old.yaml", "--out", "alone")
     assert alone.returncode == 0, alone.stderr
-    assert "there is no database at railgauge.db" in alone.stderr
+    assert "published alone, as there is no database at railgauge.db; some" in alone.stderr
     assert f"railgauge run {Path('tiny.yaml')}" in alone.stderr
     assert not (tmp_path / "railgauge.db").exists()
     measured = railgauge(tmp_path, "run", "tiny.yaml")

@@ -153,10 +153,14 @@ def test_a_namespace_of_somebody_else_is_left_alone(box: Box) -> None:
 
 def test_a_hosts_file_that_cannot_be_written_leaves_no_testbed(box: Box) -> None:
     box.write("hosts: [a, b]\nlinks: [{between: [a, b]}]\n")
-    completed = box.command("up", str(box.file), "--hosts-out", "/nowhere/hosts.yaml")
-    assert completed.returncode == 3
-    assert "can't write the hosts file /nowhere/hosts.yaml" in completed.stderr
-    assert boxes.traces(box.name) == []
+    for file, code, reason in (
+        ("/nowhere/hosts.yaml", 2, "there is no folder /nowhere"),
+        ("/dev/full", 3, "can't write /dev/full: No space left on device"),
+    ):
+        completed = box.command("up", str(box.file), "--hosts-out", file)
+        assert completed.returncode == code
+        assert reason in completed.stderr
+        assert boxes.traces(box.name) == []
 
 
 def test_what_fails_half_way_is_taken_away_again(box: Box) -> None:

@@ -66,6 +66,11 @@ def report_text(folder: Path) -> str:
     return (folder / "night.txt").read_text(encoding="utf-8")
 
 
+def report_sentences(folder: Path) -> str:
+    """Return the report as text, with one blank in place of each line break and indent."""
+    return " ".join(report_text(folder).split())
+
+
 def svg_texts(picture: Path) -> list[str]:
     """Return what is written in a picture."""
     root = ElementTree.parse(picture).getroot()

@@ -87,7 +87,12 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="To begin with: `railgauge run quickstart` measures this machine alone, `railgauge init`"
+    " writes a plan for hosts of yours.",
+)
 @click.version_option(__version__, "-V", "--version", prog_name="railgauge")
 def cli() -> None:
     """Measure how fast a cluster's machines talk to one another, from plans kept in git."""

@@ -10,7 +10,7 @@ import click
 from railgauge.cli.argument_types import complete_selections
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database, metrics
-from railgauge.cli.output_files import check_folder, write
+from railgauge.cli.output_files import check_outputs, write
 from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.markdown import markdown as as_markdown
@@ -47,7 +47,7 @@ def compare(
     A and B: a run's number, a baseline's name, a git commit (seven digits or more), a day
     (2026-11-20, UTC) or "latest". Exits with 1 where nothing can be compared.
     """
-    check_folder(markdown)
+    check_outputs(markdown)
     with Store.open(where, create=False) as store:
         verdict = verdict_between(store, before, after, **judged)
     catalogue = load_catalogue()

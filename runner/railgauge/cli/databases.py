@@ -12,7 +12,7 @@ import click
 from railgauge.base.number import plural
 from railgauge.base.units import parse_time
 from railgauge.cli import options
-from railgauge.cli.output_files import check_folder
+from railgauge.cli.output_files import check_outputs
 from railgauge.store import Store
 from railgauge.store.backup import backup
 from railgauge.store.copy import copy
@@ -93,7 +93,7 @@ def backup_command(target: Path, where: str) -> None:
 
     The copy is checked. It has all replications that were stored when the backup began.
     """
-    check_folder(target)
+    check_outputs(target)
     size = backup(where, target)
     click.echo(f"{target}: {size:,} bytes, whole")
 

@@ -22,6 +22,7 @@ from railgauge.lab.doctor.diagnosis import Diagnosis, HostFindings
 from railgauge.lab.doctor.examine import examine
 from railgauge.lab.doctor.host_certificates import with_certificates
 from railgauge.lab.doctor.targets import read_targets
+from railgauge.run.progress import observer_for
 from railgauge.store import Store
 
 _HEADER = (
@@ -60,10 +61,11 @@ def doctor(hosts: Path, plan: Path | None, links: int, where: str, as_json: bool
     """
     targets = read_targets(hosts, plan)
     certificates = _certificates(where)
-    # Engines that are built, or hosts that are dead, take a minute.
-    click.echo(f"examining {plural(len(targets.hosts), 'host')}", err=True)
+    observer = observer_for()
+    # Hosts that are dead take a minute.
+    observer.say(f"examining {plural(len(targets.hosts), 'host')}")
     diagnosis = with_certificates(
-        examine(targets, links), targets.needs, certificates, bundle().digest
+        examine(targets, links, observer), targets.needs, certificates, bundle().digest
     )
     if as_json:
         click.echo(json_text(_as_json(diagnosis)))

@@ -24,7 +24,7 @@ from railgauge.cli.options import (
     metrics,
     wait,
 )
-from railgauge.cli.output_files import check_folder, write
+from railgauge.cli.output_files import check_outputs, write
 from railgauge.cli.running import request_of
 from railgauge.cli.settings import setting
 from railgauge.compare.verdict import Verdict
@@ -108,7 +108,7 @@ def gate(
 ) -> int:
     """Run PLAN, compare with its baseline; exit 1 if a case is slower or couldn't be measured."""
     outputs = _Outputs(junit, markdown, github, as_json, list_all)
-    check_folder(junit, markdown)
+    check_outputs(junit, markdown)
     command = None if notify_command is None else command_line(notify_command)
     plan = options["plan"]
     try:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
+from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.base.real_path import is_own_link
+
+_FOREIGN = "is another user's link"
 
 
-def check_folder(*files: Path | None) -> None:
-    """InputError unless each file's folder is there: before hours of measuring, not after."""
+def check_outputs(*files: Path | None) -> None:
+    """InputError unless each can be a file of ours: before hours of measuring, not after.
+
+    Its folder has to be there, and no other user's link in its place.
+    """
     for file in files:
-        if file is not None and not file.absolute().parent.is_dir():
+        if file is None:
+            continue
+        if not file.absolute().parent.is_dir():
             raise InputError(f"there is no folder {file.parent} to write {file.name} into: make it")
+        if file.is_symlink() and not is_own_link(file):
+            raise InputError(f"{file} {_FOREIGN}: name another file, or remove it")
 
 
 @contextlib.contextmanager
@@ -24,7 +37,7 @@ def opened_to_add(file: Path) -> Iterator[TextIO]:
     Also where what was written couldn't be, unless something else failed inside.
     """
     try:
-        stream = file.open("a", encoding="utf-8")
+        stream = _open(file, "a")
     except OSError as error:
         raise _failed(file, error) from error
     try:
@@ -41,14 +54,31 @@ def opened_to_add(file: Path) -> Iterator[TextIO]:
 
 
 def write(file: Path, text: str, *, append: bool = False) -> None:
-    """Write the text, or add it at the end; EnvironmentFailedError where that fails."""
+    """Write the text, whole or not at all, or add it; EnvironmentFailedError where that fails.
+
+    A pipe, a device and what a link leads to get it as it comes.
+    """
     try:
-        with file.open("a" if append else "w", encoding="utf-8") as stream:
-            stream.write(text)
+        if append or file.is_symlink() or (file.exists() and not file.is_file()):
+            with _open(file, "a" if append else "w") as stream:
+                stream.write(text)
+        else:
+            write_atomic(file, text.encode())
     except OSError as error:
         raise _failed(file, error) from error
 
 
+def _open(file: Path, mode: Literal["a", "w"]) -> TextIO:
+    # Another user's link would have us write where that one wants.
+    link = 0 if is_own_link(file) else os.O_NOFOLLOW
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | link, 0o666)
+
+    return open(file, mode, encoding="utf-8", opener=opener)
+
+
 def _failed(file: Path, error: OSError) -> EnvironmentFailedError:
-    reason = f"can't write {file}: {error.strerror}"
+    foreign = error.errno == errno.ELOOP and not is_own_link(file)
+    reason = f"can't write {file}: {f'it {_FOREIGN}' if foreign else error.strerror}"
     return EnvironmentFailedError(f"{reason}: check its folder, permissions and room")

@@ -69,7 +69,7 @@ def paper(
         except NoDatabaseError as error:
             if runs:
                 raise
-            absent = str(error)
+            absent = str(error).rpartition(": ")[0]
         chosen = runs or (latest_runs(store, plans) if store else ())
         files = write_paper(loaded, store, chosen, out, catalogue=catalogue, options=options)
     for file in files:
@@ -82,12 +82,11 @@ def paper(
 def _how_to_measure(loaded: LoadedPaper, absent: str) -> Iterator[str]:
     """Yield what to do to have measured numbers beside the published ones.
 
-    `absent` says why there is no database, empty if there is one.
+    `absent` says that there is no database, empty if there is one.
     """
-    if absent:
-        yield absent
     minutes, box = loaded.paper.minutes, loaded.paper.testbed
-    yield f"this is what was published alone; some {minutes} minutes measure it again:"
+    reason = f", as {absent}" if absent else ""
+    yield f"this is what was published alone{reason}; some {minutes} minutes measure it, too:"
     hosts = ""
     if box:
         file = folder("plans") / "testbeds" / f"{box}.yaml"
@@ -95,6 +94,9 @@ def _how_to_measure(loaded: LoadedPaper, absent: str) -> Iterator[str]:
         hosts = " --hosts box.yaml"
     for file in loaded.plan_files():
         yield f"  railgauge run {file}{hosts}"
+    if box:
+        yield f"  railgauge testbed down {box}"
+    yield "and the same command then shows both"
 
 
 def _list(as_json: bool) -> None:

@@ -15,7 +15,7 @@ import click
 from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
-from railgauge.cli.output_files import check_folder, opened_to_add
+from railgauge.cli.output_files import check_outputs, opened_to_add
 from railgauge.cli.tables import default_text
 from railgauge.run.event_lines import EventLines
 from railgauge.run.execution import Observer
@@ -86,7 +86,7 @@ def request_of(options: dict[str, Any]) -> Request:
 
 def _execute(options: dict[str, Any]) -> int:
     """Run or go on, as the options say; return the exit code."""
-    check_folder(options["log"])
+    check_outputs(options["log"])
     with request_of(options) as request, contextlib.ExitStack() as cleanup:
         log, verbose, as_json = (options[name] for name in ("log", "verbose", "as_json"))
         events = EventLines(sys.stdout)

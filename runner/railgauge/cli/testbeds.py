@@ -13,6 +13,7 @@ from railgauge.base.number import plural
 from railgauge.base.units import format_rate, format_time
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json
+from railgauge.cli.output_files import check_outputs, write
 from railgauge.lab.testbed.down import down
 from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.relay import counts
@@ -28,24 +29,24 @@ def testbed() -> None:
 @testbed.command("up")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--hosts-out", type=click.Path(path_type=Path), help="Write the hosts file there, too."
+    "--hosts-out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the hosts file there, too.",
 )
 def up_command(file: Path, hosts_out: Path | None) -> None:
     """Build the testbed that FILE describes and write the hosts file with which plans use it.
 
     Root builds it on the machine itself, other users in a user namespace.
     """
+    check_outputs(hosts_out)
     state = up(file)
     text = state.hosts_file.read_text(encoding="utf-8")
     if hosts_out is not None:
         try:
-            hosts_out.write_text(text, encoding="utf-8")
-        except OSError as error:
+            write(hosts_out, text)
+        except EnvironmentFailedError as error:
             down(state)
-            raise EnvironmentFailedError(
-                f"can't write the hosts file {hosts_out}: {error.strerror}; "
-                "name another place (the testbed is down again)"
-            ) from error
+            raise EnvironmentFailedError(f"{error} (the testbed is down again)") from error
     assert state.record is not None
     layout = state.record.layout
     click.echo(f"{layout.name} is up: {plural(len(layout.namespaces), 'host')}")

@@ -35,7 +35,8 @@ class SideSample:
     """What one side measured of a metric of a case, in base units; an array for each run of it.
 
     `suspect` of the values are, `failed` replications gave none; `why_none` says why there is no
-    value at all, empty if there are some. `means` of the values were published, as means.
+    value at all, empty if there are some. `means` of the values were published, as means. `unlike`
+    are of further runs, where the metric is another one.
     """
 
     runs: tuple[NDArray[np.float64], ...]
@@ -43,6 +44,7 @@ class SideSample:
     failed: int
     why_none: str
     means: int = 0
+    unlike: tuple[Series, ...] = ()
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -287,6 +289,7 @@ def _was_measured(sides: Iterable[Mapping[str, Sequence[Series]]], metric: str) 
 def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Series) -> SideSample:
     """Return one side's values of the metric that `reference` is of."""
     comparable = [series for series in candidates if kind(series) == kind(reference)]
+    unlike = [series for series in candidates if kind(series) != kind(reference)]
     runs = tuple([series.values for series in comparable if len(series.values)])
     suspect = failed = 0
     for series in comparable:
@@ -294,21 +297,27 @@ def _sample(planned: PlannedCase, candidates: Sequence[Series], reference: Serie
         failed += series.failed
     reason = ""
     if not runs:
-        other = candidates[-1] if candidates and not comparable else None
+        other = unlike[-1] if unlike and not comparable else None
         reason = _why_none(planned, failed, other)
     means = sum(series.mean_of > 0 for series in comparable)
-    return SideSample(runs, suspect, failed, reason, means)
+    unlike = [series for series in unlike if len(series.values)]
+    return SideSample(runs, suspect, failed, reason, means, tuple(unlike))
 
 
 def _why_none(planned: PlannedCase, failed: int, other: Series | None) -> str:
     if other is not None:
-        better = other.better if has_direction(other) else "neither more nor less"
-        return f"it was another metric, in {other.unit}, of which {better} is better"
+        return f"it was {another_metric(other)}"
     if planned.skipped:
         return f"it was skipped: {planned.skipped}"
     if failed:
         return f"{plural(failed, 'replication')} failed and none was measured"
     return "nothing was measured"
+
+
+def another_metric(series: Series) -> str:
+    """Return what the series is, where its metric's name is that of another one."""
+    better = series.better if has_direction(series) else "neither more nor less"
+    return f"another metric, in {series.unit}, of which {better} is better"
 
 
 def _not_judged(sides: tuple[SideSample, SideSample] | None = None) -> Compared:

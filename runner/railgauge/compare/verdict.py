@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from railgauge.base.errors import InputError
 from railgauge.base.number import plural
 from railgauge.compare.changed_counters import CounterChange, changed_counters
-from railgauge.compare.compare import Comparison, Result, compare
+from railgauge.compare.compare import Comparison, Result, another_metric, compare
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
 from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import ReadRuns, read
@@ -173,6 +173,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     if comparison.metrics:
         yield f"judged by {', '.join(comparison.metrics)} alone"
     yield from rename_notes(comparison)
+    yield from other_metric_notes(comparison)
     if note := undirected_note(comparison):
         yield note
     if note := few_runs_note(comparison):
@@ -201,6 +202,22 @@ def rename_notes(comparison: Comparison) -> Iterator[str]:
             f"test {rename.test} was called {rename.before} until run {rename.until}:"
             f" {cases} on under the new name"
         )
+
+
+def other_metric_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which runs are left out of results, as their metric was another one."""
+    runs: dict[tuple[str, str], set[int]] = {}
+    numbers: Counter[tuple[str, str]] = Counter()
+    for result in comparison.results:
+        # Of a side without any other run the result says it.
+        unlike = [series for side in result.sides if side.n for series in side.unlike]
+        for series in unlike:
+            runs.setdefault((result.metric, another_metric(series)), set()).add(series.run)
+        numbers.update({(result.metric, another_metric(series)) for series in unlike})
+    total = plural(len(comparison.results), "result")
+    for (metric, words), number in numbers.items():
+        named = ", ".join(f"run {run}" for run in sorted(runs[metric, words]))
+        yield f"{number:,} of {total}: without {named}, where {metric} is {words}"
 
 
 def undirected_note(comparison: Comparison) -> str:

@@ -130,16 +130,23 @@ class EnginesPlace:
     fresh: str
 
 
-def deploy(transport: Transport, bundle: Bundle, *, timeout: float = 300.0) -> str:
+def deploy(
+    transport: Transport,
+    bundle: Bundle,
+    *,
+    timeout: float = 300.0,
+    on_line: LineTaker = lambda _: None,
+) -> str:
     """Return the absolute folder on the transport's host that holds the built engines.
 
     Ships and builds only what isn't there yet; one round trip if it is. `timeout` (seconds)
-    bounds the build. Raises BuildError, or HostUnreachableError when the host is lost.
+    bounds the build, `on_line` gets what make does, line by line. Raises BuildError, or
+    HostUnreachableError when the host is lost.
     """
     place = look(transport, bundle, uuid.uuid4().hex)
     if place.state != "ready":
         ship(transport, bundle.packed(), place)
-        build(transport, place, timeout)
+        build(transport, place, timeout, on_line)
     return f"{place.final}/build"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, Table, bindparam, select
 
+from railgauge.plan.cases import Value
 from railgauge.store import log_models as tables
 from railgauge.store import outcomes, traces
 from railgauge.store.checksums import seal
@@ -35,6 +36,8 @@ from railgauge.store.write import OpenRun, chunks, insert_rows, plain_text
 
 # Outcomes by the case's test and key.
 Results = Sequence[tuple[str, str, Outcome]]
+# What is known of the client's settings and of the server's.
+BothSettings = tuple[Mapping[str, Value], Mapping[str, Value]]
 # Replications by the id of their case in the run, and their number.
 Keys = Sequence[tuple[int, int]]
 _CASE = len(CASE_COLUMNS)
@@ -102,11 +105,12 @@ def prepare_all(run: OpenRun, results: Results) -> Prepared:
 
 
 def by_launch(
-    results: Results, launches: Mapping[tuple[str, str], Launch]
+    results: Results, settings: Mapping[tuple[str, str], BothSettings], began: float
 ) -> list[tuple[Launch | None, Results]]:
-    """Return imported results by their launch; `launches` are by the case's test and key.
+    """Return imported results by their launch; `settings` are by the case's test and key.
 
-    A case with logs or ports needs one, which is made for it; others have none.
+    A case with settings, logs or ports needs one, which is made for it; others have none. It began
+    when the run did (`began`) unless a replication or log says.
     """
     cases: dict[tuple[str, str], list[tuple[str, str, Outcome]]] = {}
     for test, case_key, outcome in results:
@@ -114,16 +118,14 @@ def by_launch(
     without: list[tuple[str, str, Outcome]] = []
     groups: list[tuple[Launch | None, Results]] = []
     for key, rows in cases.items():
-        if key in launches:
-            groups.append((launches[key], rows))
-            continue
-        logged = [outcome for *_, outcome in rows if outcome.logs or outcome.ports]
-        if not logged:
+        of_case = [outcome for *_, outcome in rows]
+        granted = settings.get(key, ({}, {}))
+        if not any(granted) and not any(outcome.logs or outcome.ports for outcome in of_case):
             without += rows
             continue
-        moments = [outcome.started_at for outcome in logged if outcome.started_at is not None]
-        moments += [log.started_at for outcome in logged for log in outcome.logs]
-        groups.append((Launch(min(moments, default=0.0)), rows))
+        moments = [outcome.started_at for outcome in of_case if outcome.started_at is not None]
+        moments += [log.started_at for outcome in of_case for log in outcome.logs]
+        groups.append((Launch(min(moments, default=began), *granted), rows))
     return [(None, without), *groups] if without else groups
 
 
@@ -160,12 +162,11 @@ def insert_all(
 def insert_imported(
     connection: Connection,
     run: OpenRun,
-    results: Results,
-    launches: Mapping[tuple[str, str], Launch],
+    launches: Iterable[tuple[Launch | None, Results]],
     numbers: Numbers,
 ) -> None:
     """Store what others measured, launch by launch, with all that belongs to it."""
-    for launch, rows in by_launch(results, launches):
+    for launch, rows in launches:
         launch_id = None
         if launch is not None:
             first, _ = outcomes.run_case(run, *rows[0][:2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -219,25 +220,27 @@ class Store(Database):
         metrics: Mapping[str, Mapping[str, MetricInfo]],
         results: Iterable[tuple[str, str, Outcome]],
         logs: Sequence[SystemLog] = (),
-        launches: Mapping[tuple[str, str], Launch] | None = None,
+        settings: Mapping[tuple[str, str], extras.BothSettings] | None = None,
         at: float | None = None,
     ) -> int:
         """Store a whole run that others measured, all of it or nothing, and return its id.
 
-        `results`: (test, case key, outcome). A case that has system logs or ports gets a launch
-        that they belong to. `logs` are of the idle stretches before and after the run. `launches`
-        by test and case key hold what is known of both sides' settings. The run began when its
-        first replication did. Where none says, and only there, `at` may (seconds since 1970); else
-        it begins now. Several runs are stored `together`.
+        `results`: (test, case key, outcome). `logs` are of the idle stretches before and after the
+        run, `settings` by test and case key what is known of the client's and the server's. A case
+        that has settings, system logs or ports gets a launch that they belong to. The run began
+        when its first replication did. Where none says, and only there, `at` may (seconds since
+        1970); else it begins now. Several runs are stored `together`.
         """
         rows = list(results)
         began = imported_at((outcome.started_at for *_, outcome in rows), at)
+        began = time.time() if began is None else began
         idle = log_write.LogGroup(None, False, [log_rows.prepare(log) for log in logs])
 
         def insert(connection: Connection) -> int:
             run_id = write.insert_run(connection, run, cases, metrics, began)
             ids = read.open_run(connection, run_id)
-            extras.insert_imported(connection, ids, rows, launches or {}, self._counters)
+            by_launch = extras.by_launch(rows, settings or {}, began)
+            extras.insert_imported(connection, ids, by_launch, self._counters)
             log_write.insert_logs(connection, run_id, None, [idle], self._counters)
             write.set_state(connection, run_id, "complete")
             counts.store_counts(connection, run_id)

@@ -184,6 +184,17 @@ def test_a_metric_that_became_another_one_is_not_compared_with_itself(
     )
 
 
+def test_runs_whose_metric_was_another_one_are_named_where_their_side_has_others(database: Path):
+    for number, kind in enumerate(({}, {"unit": "B/s"}, {"better": "lower"}, {}, {"unit": "B/s"})):
+        add_run(database, {1: noisy(seed=number), 2: noisy(2e9, seed=number)}, **kind)
+    with Store.open(str(database)) as store:
+        store.set_baseline("good", [1, 2, 3, 5])
+    note = "without run {}, where throughput is another metric, in {}, of which {} is better"
+    lines = compare_output(database, "good", "4").splitlines()
+    assert "2 of 2 results: " + note.format("2, run 5", "B/s", "higher") in lines
+    assert "2 of 2 results: " + note.format("3", "bit/s", "lower") in lines
+
+
 def test_several_runs_of_a_side_are_judged_together(database: Path):
     for seed in (1, 2, 3):
         add_run(database, {1: noisy(seed=seed, n=4)})

@@ -58,6 +58,17 @@ def test_every_screen_is_imported(store, catalogue):
     assert series_by_test["latency_1k"].case.parameters == {"mode": "latency", "datagram": 1024}
 
 
+@pytest.mark.parametrize("at", [None, MOMENT])
+def test_a_screen_without_a_date_keeps_what_the_kernel_granted(store, catalogue, at):
+    (verbose,) = (path for path in SCREENS if path.stem == "verbose")
+    run = import_hpcbench(store, [verbose], catalogue=catalogue, at=at).run
+    (replication,) = store.replications(run, "verbose", store.run(run).cases[0].case.key)
+    assert replication.client == {"sndbuf": 65535, "rcvbuf": 65535}
+    assert replication.started_at == ""
+    (began, _) = store.launch_times(run)["verbose", store.run(run).cases[0].case.key]
+    assert began == store.run(run).started_at
+
+
 def test_an_imported_case_has_the_parameters_that_its_file_tells(store, catalogue):
     run = import_hpcbench(store, [SAMPLES / "small_buffers.txt"], catalogue=catalogue).run
     stored = store.run(run)

@@ -202,7 +202,9 @@ def test_suspect_replications_are_listed_and_marked_everywhere(
     text = _text(files["index.html"])
     assert "Suspect replications of run 1" in text
     assert f"stream: gw→hh 2 receive-drops {_DROPS}" in text
-    assert f"  stream: gw→hh, replication 2: {_DROPS}." in files["report.txt"].splitlines()
+    listed = files["report.txt"].partition("Suspect replications of run 1\n")[2].splitlines()
+    assert max(map(len, listed)) <= 80
+    assert f"stream: gw→hh, replication 2: {_DROPS}." in " ".join(" ".join(listed).split())
     shared = "In all cells packets were dropped at the receiver; "
     assert shared in files["report.txt"]
     assert shared in files["stream.tex"]

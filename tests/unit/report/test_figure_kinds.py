@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.support.figure_data import FAILED, MIDNIGHT
-from tests.support.figure_reports import FigureReports, report_text, svg_texts
+from tests.support.figure_reports import FigureReports, report_sentences, report_text, svg_texts
 from tests.support.latex_lab import typeset
 from tests.support.results import csv_rows
 from tests.support.site_samples import published
@@ -280,7 +280,7 @@ def test_every_replication_is_a_mark_at_its_number_and_suspect_ones_are_hollow(
     assert hollow.tolist() == [[4, 4]]
     assert crosses.tolist() == [[2]]
     assert "3 values, median 3 Gbit/s, least 1 Gbit/s" in report_text(out)
-    assert "; 1 suspect; 1 without a value." in report_text(out)
+    assert "; 1 suspect; 1 without a value." in report_sentences(out)
     assert "Hollow marks: 1 suspect replication." in report_text(out)
     assert {"suspect", "without a value"} <= set(_texts(out))
     status = [
@@ -354,7 +354,7 @@ def test_a_published_mean_is_of_as_many_replications_as_its_source_says(
     assert "Cells: the arithmetic mean of 10 replications." in text
     assert "Published means" not in text
     y = "{metric: throughput, statistic: arithmetic_mean}"
-    pairs = report_text(draw(run, figure=f"kind: heatmap, y: {y}", name="pairs"))
+    pairs = report_sentences(draw(run, figure=f"kind: heatmap, y: {y}", name="pairs"))
     assert "Of each pair the arithmetic mean of 10 replications." in pairs
 
 

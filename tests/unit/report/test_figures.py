@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tests.support.figure_reports import svg_texts, write_figure
+from tests.support.figure_reports import report_sentences, svg_texts, write_figure
 from tests.support.latex_lab import pages_of, typeset
 from tests.support.report_data import series, store_traces, trace
 from tests.support.results import csv_rows
@@ -108,11 +108,23 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     rows = [line.split()[-2:] for line in text.splitlines() if line.split()[-1:] == ["172"]]
     assert rows == [["616", "172"], ["4180", "172"]]
     summary = f"{_LINK}: 3,451 arrivals of 5,000 datagrams sent, the last after 67.486 ms"
-    assert f"{summary}; 1,549 lost in 8 loss runs." in text
+    assert f"{summary}; 1,549 lost in 8 loss runs." in report_sentences(out)
     losses = {int(row["after_sequence"]): int(row["lost"]) for row in csv_rows(out / "fig.csv")}
     assert losses == _LOSSES
     assert "<td>1143</td>" in (out / "index.html").read_text(encoding="utf-8")
     assert "1143 & 209" in (out / "fig-losses.tex").read_text(encoding="utf-8")
+
+
+def test_sentences_of_a_figure_in_text_are_as_wide_as_a_terminal(
+    store: Store, tmp_path: Path
+) -> None:
+    run = store_traces(store, {("a→b", 0.0): [trace(recorded=100)]})
+    words = "A caption of more words than a line of any terminal has room for, which goes on."
+    _write(store, run, tmp_path / "out", f"kind: arrival, caption: '{words * 2}'")
+    lines = (tmp_path / "out" / "night.txt").read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 80
+    (first,) = (place for place, line in enumerate(lines) if line.startswith("  a→b: "))
+    assert lines[first + 1].startswith("    ")
 
 
 def test_thinned_points_are_told_and_unthinned_ones_are_not(store: Store, tmp_path: Path) -> None:
@@ -250,8 +262,7 @@ def test_lines_show_a_metric_against_a_parameter(store: Store, tmp_path: Path) -
     assert "Points: the harmonic mean of 2 replications; bars: the least and the greatest." in text
     y = "{metric: throughput, statistic: mean, unit: bit/s}"
     _write(store, run, tmp_path / "base", f"kind: lines, x: {{axis: wait}}, y: {y}")
-    base_text = (tmp_path / "base" / "night.txt").read_text(encoding="utf-8")
-    assert "greatest 533440021 bit/s at 0.00001 s" in base_text
+    assert "greatest 533440021 bit/s at 0.00001 s" in report_sentences(tmp_path / "base")
 
 
 def test_the_legend_names_only_what_differs(store: Store) -> None:

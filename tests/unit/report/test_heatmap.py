@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.support.contrast import contrast, page_colours
-from tests.support.figure_reports import report_text, svg_texts, write_figure
+from tests.support.figure_reports import report_sentences, report_text, svg_texts, write_figure
 from tests.support.latex_lab import pages_of
 from tests.support.matrix_data import rates, store_matrix
 from tests.support.results import csv_rows
@@ -77,7 +77,7 @@ def test_each_cell_is_the_median_of_its_pair_client_by_row_server_by_column(
     for column, row, value, _ in cells:
         assert value == pytest.approx(values[int(row), int(column)] / 1e9)
     assert "20 of 20 pairs have a value" in report_text(out)
-    assert "Of each pair the median of 3 replications." in report_text(out)
+    assert "Of each pair the median of 3 replications." in report_sentences(out)
 
 
 @pytest.mark.parametrize("metric", ["throughput", "latency"])

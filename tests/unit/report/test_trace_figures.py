@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.figure_reports import report_text, write_figure
+from tests.support.figure_reports import report_sentences, write_figure
 from tests.support.report_data import store_traces, trace
 from tests.support.results import csv_rows
 
@@ -90,7 +90,7 @@ def _stored(
 def _draw(store: Store, run: int, out: Path, figure: str) -> tuple[list[dict[str, str]], str]:
     """Return the records of the figure's CSV and the report as text."""
     write_figure(store, [run], out, figure)
-    return csv_rows(out / "fig.csv"), report_text(out)
+    return csv_rows(out / "fig.csv"), report_sentences(out)
 
 
 def _counts(records: list[dict[str, str]], times: list[int], counted: str) -> None:

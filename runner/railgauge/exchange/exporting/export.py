@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import BinaryIO
 
 from railgauge.base.atomicfile import atomic_file
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.base.real_path import real_path
+from railgauge.base.real_path import is_own_link, real_path
 from railgauge.exchange.exporting.parquet import write_parquet
 from railgauge.exchange.exporting.textfiles import write_csv, write_json
 from railgauge.exchange.exporting.view_rows import MEASUREMENT, PublicView, Row, stretches
@@ -54,7 +53,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 
 def _check(path: Path) -> None:
-    if path.is_symlink() and path.lstat().st_uid not in (os.geteuid(), 0):
+    if path.is_symlink() and not is_own_link(path):
         raise InputError(f"{path} is another user's link: name another file with --out")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file in it, such as {path / 'export'}")

@@ -21,7 +21,7 @@ from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.store import Store
-from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 
 # The log beside an output, by its ending, and which side's elapsed time is its rows'.
 _LOGS = {".c_log": "client", ".s_log": "server"}
@@ -70,11 +70,7 @@ def import_hpcbench(
         {engine.name: _infos(engine, outcomes)},
         outcomes,
         logs=[log for test in tests for log in _idle_logs(test)],
-        launches={
-            (test.name, case.key): Launch(moment, *launch_settings(test.output))
-            for test, case, _ in cases
-            if (moment := _moment(test)) is not None
-        },
+        settings={(test.name, case.key): launch_settings(test.output) for test, case, _ in cases},
         at=at,
     )
     return ImportResult(

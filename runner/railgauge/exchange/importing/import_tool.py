@@ -14,7 +14,7 @@ from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.cases import Case, case_key
 from railgauge.plan.catalogue import Catalogue, EngineInfo
 from railgauge.store import Store
-from railgauge.store.records import Launch, MetricInfo, Outcome, PlannedCase, imported_run
+from railgauge.store.records import MetricInfo, Outcome, PlannedCase, imported_run
 
 # The measurements of each case, by test and case key.
 _Cases = Mapping[tuple[str, str], tuple[Case, Sequence[FileMeasurement]]]
@@ -66,7 +66,10 @@ def import_tool(
             for key, (_, group) in cases.items()
             for number, measurement in enumerate(group, 1)
         ],
-        launches=_launches(cases),
+        settings={
+            key: ({name: text for name, text in group[0].same.items() if text}, {})
+            for key, (_, group) in cases.items()
+        },
         at=at,
     )
     return ImportResult(run=run, files=len(files), cases=len(cases), replications=len(measurements))
@@ -130,17 +133,6 @@ def _check_same(first: FileMeasurement, other: FileMeasurement) -> None:
                 f"the same {name.replace('_', ' ')} ({first.same[name] or 'nothing'}, "
                 f"{text or 'nothing'}): import them apart, each with a --test of its own"
             )
-
-
-def _launches(cases: _Cases) -> Mapping[tuple[str, str], Launch]:
-    """Return a launch for each case whose files say when it began, and settings."""
-    launches: dict[tuple[str, str], Launch] = {}
-    for key, (_, group) in cases.items():
-        settings = {name: text for name, text in group[0].same.items() if text}
-        moments = [entry.started_at for entry in group if entry.started_at is not None]
-        if settings and moments:
-            launches[key] = Launch(moments[0], client=settings)
-    return launches
 
 
 def _infos(measurements: Sequence[FileMeasurement]) -> Mapping[str, Mapping[str, MetricInfo]]:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from railgauge.base.errors import BuildError, EnvironmentFailedError
 from railgauge.base.stop_signals import result_interruptibly
+from railgauge.engine.build_all import BuildObserver, LineTaker, build_all
 from railgauge.engine.deploy import Bundle, bundle, deploy
 from railgauge.engine.deploy_mpi import deploy_mpi
 from railgauge.engine.measure import EquippedHost
@@ -39,10 +40,10 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def examine(targets: Targets, most_links: int) -> Diagnosis:
+def examine(targets: Targets, most_links: int, observer: BuildObserver) -> Diagnosis:
     """Return what is found of the hosts and of at most `most_links` of their links.
 
-    Nothing is left running there.
+    Nothing is left running there. The `observer` follows where engines are built.
     """
     needs = targets.needs
     links = distinct(targets.links, targets.hosts)
@@ -55,11 +56,11 @@ def examine(targets: Targets, most_links: int) -> Diagnosis:
     with contextlib.ExitStack() as stack:
         transports = _open(targets.hosts, first, stack)
 
-        def look(machine: str) -> tuple[HostFindings, EquippedHost | None]:
+        def look(machine: str, on_line: LineTaker) -> tuple[HostFindings, EquippedHost | None]:
             engine_sources = sources if machine in equipping or needs.needs_mpi else None
-            return _host(transports[machine], needs, engine_sources)
+            return _host(transports[machine], needs, engine_sources, on_line)
 
-        examined = dict(zip(first, _side_by_side(look, first), strict=True))
+        examined = build_all(look, transports, "the engines", observer)
         hosts = {name: examined[machine][0] for name, machine in machines.items()}
         firewall = Firewall(targets.catalogue, needs)
         stack.callback(firewall.programs.end_all)
@@ -89,7 +90,7 @@ def _open(
 
 
 def _host(
-    transport: Transport, needs: Needs, sources: Bundle | None
+    transport: Transport, needs: Needs, sources: Bundle | None, on_line: LineTaker
 ) -> tuple[HostFindings, EquippedHost | None]:
     """Return what is found of a host and, if it got the engines that `sources` are, its site."""
     try:
@@ -108,17 +109,20 @@ def _host(
     # What is missing for building them has been reported by then.
     if sources is not None and {"compiler", "make"} <= facts.keys():
         try:
-            site = _equip(transport, needs, sources, with_mpi="mpicc" in facts)
+            site = _equip(transport, needs, sources, on_line, with_mpi="mpicc" in facts)
             facts |= _mpi_facts(site, facts)
         except EnvironmentFailedError as error:
             problems.append(_sentence(transport, error))
     return HostFindings(True, facts, offset, problems), site
 
 
-def _equip(transport: Transport, needs: Needs, sources: Bundle, *, with_mpi: bool) -> EquippedHost:
-    folder = deploy(transport, sources)
+def _equip(
+    transport: Transport, needs: Needs, sources: Bundle, on_line: LineTaker, *, with_mpi: bool
+) -> EquippedHost:
+    folder = deploy(transport, sources, on_line=on_line)
     if with_mpi and needs.needs_mpi:
-        return EquippedHost(transport, folder, deploy_mpi(transport, folder, needs.mpi.prefix))
+        installed = deploy_mpi(transport, folder, needs.mpi.prefix, on_line=on_line)
+        return EquippedHost(transport, folder, installed)
     return EquippedHost(transport, folder)
 
 

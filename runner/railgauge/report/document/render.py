@@ -56,7 +56,7 @@ def render_figure_text(figure: Figure) -> str:
 
 def render_listed_text(details: Details) -> str:
     """Return what a page lists, as sentences for a terminal."""
-    return "\n".join([details.title, *(f"  {line}" for line in sentences(details, 40))]) + "\n"
+    return "\n".join([details.title, *map(_hanging, sentences(details, 40))]) + "\n"
 
 
 def render_figure_latex(figure: Figure, packages: Sequence[str]) -> str:
@@ -140,10 +140,12 @@ def _plain() -> Environment:
     # Nothing to escape: a table's texts hold no control characters.
     plain = environment("text")
     plain.filters["wrapped"] = lambda text: "\n".join(textwrap.wrap(text, _PROSE))
-    plain.filters["hanging"] = lambda text: textwrap.fill(
-        text, _PROSE, initial_indent="  ", subsequent_indent="    "
-    )
+    plain.filters["hanging"] = _hanging
     return plain
+
+
+def _hanging(text: str) -> str:
+    return textwrap.fill(text, _PROSE, initial_indent="  ", subsequent_indent="    ")
 
 
 @cache

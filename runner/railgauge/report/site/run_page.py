@@ -118,9 +118,10 @@ class RunPage:
     details: Page
 
 
-# Of a run that is compared with others, and of one that is compared with nothing.
+# Of a run that is compared with others, the ratio before what a phone has no room for; and of one
+# that is compared with nothing.
 COMPARED = (
-    *("Case", "Metric", "Verdict", "Before", "Now", "Ratio", "95 % interval"),
+    *("Case", "Metric", "Verdict", "Ratio", "95 % interval", "Before", "Now"),
     *("Replications", "Why"),
 )
 ALONE = ("Case", "Metric", "Median", "Replications", "Why")
@@ -261,7 +262,7 @@ def _counts(verdict: Verdict | None) -> dict[str, int]:
 def compared_cells(
     case: DataCase, metric: MetricKind, row: MetricRow, reach: float, to_top: str = ""
 ) -> tuple[LinkedCell, ...]:
-    """Return the cells from the case to the ratio's interval, as `COMPARED` names them.
+    """Return the cells from the case to the median now, as `COMPARED` names them.
 
     Ratios are drawn on an axis that reaches `reach` either way; `to_top` leads from the page to
     the site's folder.
@@ -283,10 +284,10 @@ def compared_cells(
         LinkedCell(case.name, None, f"{to_top}{case_file(case.key)}"),
         text(metric.name.replace("_", " ")),
         LinkedCell(words, order + (0.5 if change == _LOST else 0), "", kind),
-        quantity(row.before, metric.unit),
-        _median_cell(metric, row),
         number(ratio, "" if ratio is None else ratio_text(ratio)),
         ends,
+        quantity(row.before, metric.unit),
+        _median_cell(metric, row),
     )
 
 
@@ -367,7 +368,7 @@ class _Rows:
             counts = counts._replace(href=f"../{case.log}")
         cells = compared_cells(case, metric, row, reach, "../")
         if self._verdict is None:
-            cells = (*cells[:2], cells[4])
+            cells = (*cells[:2], cells[-1])
         elif not row.change and name in self._new:
             cells = (*cells[:2], text("new"), *cells[3:])
         return (*cells, counts, text(reason))
