@@ -347,5 +347,5 @@ def test_of_what_has_no_unit_shares_alone_are_shown_in_percent() -> None:
     assert [display_base(*metric) for metric in stored] == ["1", "", "", "bit/s"]
     logged = ("client_cpu_load", "server_cpu_load_soak", "client_cpu_per_gigabyte")
     assert [display_base(metric, "") for metric in logged] == ["1", "1", ""]
-    shown = [name for name in headlines() if name not in ("local_throughput", "clock", "overlap")]
-    assert list(judged()) == [*shown, "rtt_mean", "slowest_share", "back_to_back"]
+    columns = [name for name in headlines() if name not in ("local_throughput", "clock", "overlap")]
+    assert list(judged()) == [*columns, "rtt_mean", "slowest_share", "back_to_back"]

@@ -48,8 +48,8 @@ def display_base(metric: str, unit: str) -> str:
 def judged() -> tuple[str, ...]:
     """Return the metrics by which runs are compared: headlines in their order, then others."""
     metrics = dict.fromkeys(metric.name for metric in _declared() if metric.judged)
-    shown = [name for name in headlines() if name in metrics or name in JUDGED]
-    return tuple(dict.fromkeys((*shown, *metrics)))
+    columns = [name for name in headlines() if name in metrics or name in JUDGED]
+    return tuple(dict.fromkeys((*columns, *metrics)))
 
 
 @cache
