@@ -39,6 +39,10 @@ static const struct metric metrics[] = {
     {"operation_rate_per_thread", "op/s", "higher", NULL, "of a thread, on average",
      "Gop/s/thread", 1e9, 3},
     {"slowest_thread", "op/s", "higher", NULL, "of the slowest thread", "slowest", 1e9, 3},
+    {"slowest_share", "", "higher", NULL,
+     "slowest_thread over operation_rate_per_thread, of two threads or more: one slow core of many "
+     "hardly moves their sum",
+     NULL, 0.01, 1, .kind = KIND_SHARE, .judged = true},
     {"clock", "Hz", "neither", NULL,
      "the CPU's clock under this load, mean over threads: by additions each of which waits for "
      "the one before it, in slices between the batches that are measured",
@@ -121,7 +125,7 @@ static const struct engine cpu = {
     .summary = "operations a second of this host's CPUs, by precision, vector unit and threads",
     .parameters = parameters,
     .metrics = metrics,
-    .optional = "clock_efficiency",
+    .optional = "clock_efficiency|slowest_share",
     .client = client,
 };
 

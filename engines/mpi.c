@@ -137,14 +137,14 @@ static const struct metric metrics[] = {
     TIME_METRICS("rtt", "latency",
                  "round trip (where reading the clock would be above 1 % of it, mean of as many as "
                  "the setting trips_timed_together says)",
-                 "from before rank 0 sends until it has the answer", 8, 9),
+                 "from before rank 0 sends until it has the answer", 8, 9, true),
     {"rate", "1/s", "higher", ONE_SIDED, "those operations, over the same time", "ops/s", 1, 0},
     {"operations", "", "neither", SINGLY, "operations timed singly", "operations", 1, 0,
      .kind = KIND_COUNT},
     TIME_METRICS("time", SINGLY,
                  "operation",
                  "put, get: until its flush is done; collective: from the moment that all ranks "
-                 "begin it until the slowest has done it", 7, 0),
+                 "begin it until the slowest has done it", 7, 0, false),
     {"start_error", "s", "lower", COLLECTIVES,
      "by how much, at most, a rank may have begun operations or batches before or after that "
      "moment: half of the quickest exchange in which it compared its clock with rank 0's, and what "
@@ -154,7 +154,7 @@ static const struct metric metrics[] = {
      "time of an operation when they follow one another without a pause: from the moment that all "
      "ranks begin a batch of them until the slowest has done it, over its number; ranks that only "
      "send may be operations ahead",
-     "back to back us", 1e-6, 2},
+     "back to back us", 1e-6, 2, .judged = true},
     {"overlap", "", "higher", COLLECTIVES,
      "if not blocking: how much of an operation a computation hides, 0 to 1: 1 - "
      "(overlapped_time - compute_time) / time_p50, and 0 if that is less, 1 if more; time_p50 is "

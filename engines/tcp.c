@@ -211,7 +211,7 @@ static const struct metric metrics[] = {
      "connections that the client made over its time, in all threads together", "conns/s", 1, 1,
      .headline = 18, .judged = true},
     TIME_METRICS("connect", "connect", "connect call",
-                 "from before the call until it has returned", 19, 20),
+                 "from before the call until it has returned", 19, 20, false),
     SIDE_METRICS(NULL),
     {0},
 };

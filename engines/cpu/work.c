@@ -216,6 +216,8 @@ static void report_rates(struct work *work, struct result *result)
     result_set(result, "operation_rate", total);
     result_set(result, "operation_rate_per_thread", total / threads);
     result_set(result, "slowest_thread", slowest);
+    if (work->threads > 1)
+        result_set(result, "slowest_share", slowest * threads / total);
     result_set(result, "clock", clocks / threads);
     result_set(result, "operations_per_cycle", in_a_cycle);
     if (capacity > 0)

@@ -47,6 +47,9 @@ def test_every_precision_has_its_rate_and_the_clock_it_ran_at(engines, precision
         assert m["operation_rate"] == pytest.approx(2 * m["operation_rate_per_thread"])
         # 0: a thread that got no CPU in these 20 ms.
         assert 0 <= m["slowest_thread"] <= m["operation_rate_per_thread"] * (1 + 1e-9)
+        assert m["slowest_share"] * m["operation_rate_per_thread"] == pytest.approx(
+            m["slowest_thread"]
+        )
         assert m["operations_per_cycle"] == pytest.approx(
             m["operation_rate_per_thread"] / m["clock"]
         )

@@ -184,13 +184,14 @@ class AllHistories:
 
     Of those `too_short` have too few nights to show any. `not_looked_at` are those of the plans'
     last runs that never had a value of a headline metric with a direction; none where another
-    metric is asked for.
+    metric is asked for. `silent` had values, and have none in their plan's last run.
     """
 
     changed: tuple[History, ...]
     looked_at: int
     too_short: int
     not_looked_at: int
+    silent: int = 0
 
 
 def all_histories(
@@ -242,12 +243,23 @@ def histories_of(
     )
     looked_at = {name[:2] for name in histories}
     short = looked_at - {name[:2] for name, history in histories.items() if _is_long(history)}
-    if metric is not None:
-        return AllHistories(changed, len(looked_at), len(short), 0)
     planned = {
         (plan, renames[plan].last(name)) for plan, names in last_names.items() for name in names
     }
-    return AllHistories(changed, len(looked_at), len(short), len(planned - looked_at))
+    without = planned - looked_at if metric is None else ()
+    silent = (planned & looked_at) - _in_last_runs(histories, of_plan)
+    return AllHistories(changed, len(looked_at), len(short), len(without), len(silent))
+
+
+def _in_last_runs(
+    histories: Mapping[_MetricName, History], of_plan: Mapping[str, Sequence[RunHead]]
+) -> set[tuple[str, CaseName]]:
+    """Return the cases that have a value in the last of their plan's runs."""
+    return {
+        name[:2]
+        for name, history in histories.items()
+        if history.nights[-1].run.id == of_plan[name[0]][-1].id
+    }
 
 
 # Plan, case, metric.

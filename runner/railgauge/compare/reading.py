@@ -10,7 +10,7 @@ from railgauge.base.collector import collector_off
 from railgauge.base.errors import InputError
 from railgauge.base.suggestion import suggest_or_list
 from railgauge.compare.renames import CaseName, Renames, find_renames
-from railgauge.plan.catalogue.headlines import headlines
+from railgauge.plan.catalogue.headlines import shown_or_judged
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series
@@ -142,7 +142,7 @@ def _chosen_series(store: Store, names: Mapping[int, Collection[CaseName]]) -> l
 
     A case counts as one with headline metrics if any of the runs has such a value of it.
     """
-    headline_series = store.series(list(names), headlines())
+    headline_series = store.series(list(names), shown_or_judged())
     all_names = {name for run_names in names.values() for name in run_names}
     judged_names = {
         _name(series) for series in headline_series if len(series.values) and has_direction(series)
@@ -207,7 +207,7 @@ def _other_metrics(of_cases: Iterable[Series]) -> dict[str, set[str]]:
 def _first(metrics: Mapping[str, bool]) -> list[str]:
     """Return the first of the metrics; those that have a value come before those that don't."""
     having = [name for name, has_value in metrics.items() if has_value] or list(metrics)
-    return [name for name in headlines() if name in having] or having[:_OTHERS]
+    return [name for name in shown_or_judged() if name in having] or having[:_OTHERS]
 
 
 def _name(series: Series) -> CaseName:

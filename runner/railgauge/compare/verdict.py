@@ -178,6 +178,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield note
     if note := few_runs_note(comparison):
         yield note
+    if note := few_values_note(comparison):
+        yield note
     if number := sum(any(side.means for side in result.sides) for result in comparison.results):
         total = plural(len(comparison.results), "result")
         yield (
@@ -246,6 +248,19 @@ def few_runs_note(comparison: Comparison) -> str:
         f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
         f"{' --replace' if first.baseline else ''}"
     )
+
+
+def few_values_note(comparison: Comparison) -> str:
+    """Return of how many of the results that have values these are too few to show any change.
+
+    Empty where that is so of none, or of all, which is a problem.
+    """
+    measured = [result for result in comparison.results if all(side.n for side in result.sides)]
+    few = [result for result in measured if math.isnan(result.judged.q)]
+    if not few or len(few) == len(measured):
+        return ""
+    total = plural(len(comparison.results), "result")
+    return f"{len(few):,} of {total}: {few[0].judged.reason}"
 
 
 def _tests(renames: Renames, name: CaseName, runs: Sequence[int]) -> list[tuple[int, str]]:

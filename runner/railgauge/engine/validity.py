@@ -77,6 +77,7 @@ AGREEMENTS = (
     Agreement("operation_rate_per_thread * threads", "=", "operation_rate"),
     Agreement("slowest_thread * threads", "<=", "throughput"),
     Agreement("slowest_thread * threads", "<=", "operation_rate"),
+    Agreement("slowest_share * operation_rate_per_thread", "=", "slowest_thread"),
 )
 """What holds of any replication of our engines that has these metrics, whatever was measured."""
 

@@ -93,6 +93,36 @@ def test_a_headline_metric_that_its_engine_does_not_judge_is_neither_slower_nor_
     assert [result.metric for result in named.slower] == ["overlap"]
 
 
+@pytest.mark.parametrize(
+    ("percentiles", "mean"), [(("rtt_p50", "rtt_p99"), "rtt_mean"), (("time_p50",), "back_to_back")]
+)
+def test_what_is_rarer_than_percentiles_show_is_slower_by_the_mean(
+    database: Path, percentiles: Sequence[str], mean: str
+):
+    # One segment in a thousand is lost, and sent again after 200 ms.
+    info = MetricInfo("s", "lower")
+    for level in (50e-6, 250e-6):
+        same = {name: noisy(40e-6, seed=number) for number, name in enumerate(percentiles)}
+        values = {1: {**same, mean: noisy(level)}}
+        add(database, values, metrics=dict.fromkeys(values[1], info))
+    run_verdict = verdict(database)
+    assert not run_verdict.passed
+    assert [result.metric for result in run_verdict.slower] == [mean]
+
+
+def test_cases_with_too_few_values_to_show_any_change_are_counted_beside_others(database: Path):
+    note = "1 of 2 results: 5 and 1 replications can't show any change: take 4 of each"
+    for seed in range(6):
+        add_run(database, {1: noisy(seed=seed), 2: noisy(n=1, seed=seed)})
+    with Store.open(str(database)) as store:
+        store.set_baseline("five", [1, 2, 3, 4, 5], "")
+        assert verdict_between(store, "five", "6", plan="").notes == (note,)
+        # Where that is all there is, it is a problem.
+        add_run(store, {2: noisy(n=1)})
+        alone = verdict_between(store, "five", "7", plan="")
+    assert (len(alone.problems), alone.notes) == (1, ())
+
+
 @pytest.mark.parametrize("metric", ["throughput", "solve_time"])
 def test_failed_replications_count_in_a_run_of_which_all_failed(database: Path, metric: str):
     for seed in (1, 2):

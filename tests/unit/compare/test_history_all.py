@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,16 @@ def test_all_lists_the_cases_that_changed_the_newest_first(database: Database):
 def test_all_of_nights_without_a_change_says_so(database: Database):
     database.nights([1e9] * 12)
     assert database.say("--all") == "found no case that changed in 12 nights\n"
+
+
+def test_all_counts_the_cases_that_do_not_give_values_any_more(database: Database):
+    for night in range(14):
+        database.night((case(1000), 1e9), (case(2000), 0 if night >= 7 else 1e9))
+    silent = "1 case gave no value in the last run"
+    assert database.say("--all") == f"found no case that changed in 14 nights; {silent}\n"
+    # What the plan left out isn't missing.
+    database.night((case(1000), 1e9))
+    assert database.say("--all") == "found no case that changed in 15 nights\n"
 
 
 def odd_nights(database: Database) -> None:
@@ -159,7 +170,9 @@ def test_all_marks_what_later_nights_have_to_confirm(database: Database):
 def test_a_case_that_failed_since_its_test_was_renamed_was_looked_at(database: Database):
     database.nights([1e9] * 8 + [0.9e9] * 6, test="old")
     database.nights([0.0])
-    (changed,) = database.json("--all")
+    note, _, listed = database.say("--all", "--json").partition("\n")
+    assert note == "note: 1 case gave no value in the last run"
+    (changed,) = json.loads(listed)
     assert (changed["test"], changed["nights"], changed["gaps"]) == ("stream", 14, 1)
     assert changed["earlier_tests"] == [{"test": "old", "until_run": 14}]
     assert "not looked at" not in database.say("--all")

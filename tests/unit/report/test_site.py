@@ -29,6 +29,7 @@ from tests.support.store_samples import (
     LAUNCH,
     MOMENT,
     RUN,
+    failed,
     logged,
     pair,
     planned,
@@ -142,6 +143,20 @@ def test_what_could_not_be_judged_is_not_shown_as_fine(database: Path, out: Path
     for page in ("index.html", "runs/2.html"):
         content = (out / page).read_text(encoding="utf-8")
         assert '<p class="verdict unknown">nothing could be judged' in content
+
+
+def test_a_night_in_which_replications_failed_is_not_shown_as_fine(database: Path, out: Path):
+    *three, newest = nights(database, 4)
+    with Store.open(str(database)) as store:
+        store.set_baseline(PLAN, three)
+    for failures, kind in ((0, "fine"), (4, "unknown")):
+        with Store.open(str(database)) as store:
+            for number in range(11, 11 + failures):
+                store.add(newest, "stream", lane(1).key, failed(number), LAUNCH)
+        build(database, out)
+        for page in ("index.html", f"runs/{newest}.html"):
+            content = (out / page).read_text(encoding="utf-8")
+            assert f'<p class="verdict {kind}">nothing is slower' in content
 
 
 def test_a_night_of_which_nothing_came_is_what_the_index_begins_with(database: Path, out: Path):

@@ -46,9 +46,16 @@ def display_base(metric: str, unit: str) -> str:
 
 @cache
 def judged() -> tuple[str, ...]:
-    """Return the metrics by which runs are compared."""
-    metrics = {metric.name for metric in _declared() if metric.judged}
-    return (*(name for name in headlines() if name in metrics), *JUDGED)
+    """Return the metrics by which runs are compared: headlines in their order, then others."""
+    metrics = dict.fromkeys(metric.name for metric in _declared() if metric.judged)
+    columns = [name for name in headlines() if name in metrics or name in JUDGED]
+    return tuple(dict.fromkeys((*columns, *metrics)))
+
+
+@cache
+def shown_or_judged() -> tuple[str, ...]:
+    """Return the metrics that are read of runs to compare them: headlines, then what is judged."""
+    return tuple(dict.fromkeys((*headlines(), *judged())))
 
 
 def _declared() -> list[MetricDescription]:

@@ -11,7 +11,7 @@ from railgauge.compare.case_lookup import plan_case_names
 from railgauge.compare.reading import ReadRuns, read, together
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
-from railgauge.plan.catalogue.headlines import headlines
+from railgauge.plan.catalogue.headlines import shown_or_judged
 from railgauge.report.document.render import render_case
 from railgauge.report.figures.gnuplot import find_gnuplot
 from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
@@ -91,7 +91,7 @@ class Maker:
         reading = together(self._store, map(self._read_run, runs))
         # What is compared of a case without any headline metric depends on all the runs.
         cases = (metrics for run in runs for metrics in reading.series[run].values())
-        if all(name in headlines() for metrics in cases for name in metrics):
+        if all(name in shown_or_judged() for metrics in cases for name in metrics):
             return reading
         return read(self._store, runs)
 

@@ -229,10 +229,13 @@ def judged(verdict: Verdict, names: CaseNames) -> VerdictText:
         )
 
     decided = any(change != "not enough data" for change in compared.counts())
+    # A gate fails of it, though what was measured may be as before.
+    failed = any(result.sides[1].failed for result in compared.results)
+    otherwise = "fine" if decided and not failed else "unknown"
     removed = [names.with_test(planned) for planned in compared.cases_only[0]]
     return VerdictText(
         headline=headline(verdict),
-        kind="slower" if verdict.slower or verdict.lost else "fine" if decided else "unknown",
+        kind="slower" if verdict.slower or verdict.lost else otherwise,
         tally=tally(compared),
         slower=case_verdicts(verdict.slower),
         lost=case_verdicts(verdict.lost),

@@ -13,7 +13,7 @@ from railgauge.compare.flips import LEVEL_RUNS
 from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
-from railgauge.plan.catalogue.headlines import headlines
+from railgauge.plan.catalogue.headlines import shown_or_judged
 from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
@@ -120,7 +120,7 @@ def plan_site(store: Store, maker: str, baseline: str | None, logs: int) -> Site
     """
     heads = store.run_heads()
     # Before anything is read for the pages: what comes meanwhile makes them anew next time.
-    run_digests = store.digests(headlines())
+    run_digests = store.digests(shown_or_judged())
     heads = [head for head in heads if head.id in run_digests.settings]
     against = Against(heads, run_digests.measured, store.baselines(), baseline, run_digests.over)
     return _Planner(store, maker, heads, run_digests, against, logs).site()

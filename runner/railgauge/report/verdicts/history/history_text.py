@@ -101,8 +101,10 @@ def nothing_changed(all_histories: AllHistories, nights: int) -> str:
 
 
 def not_looked_at(all_histories: AllHistories) -> str:
-    """Return of how many cases nothing was looked at, and why; empty if of none."""
+    """Return of how many cases not all, or nothing, was looked at, and why; empty if of none."""
     reasons = []
+    if n := all_histories.silent:
+        reasons.append(f"{plural(n, 'case')} gave no value in the last run")
     if n := all_histories.too_short:
         have = plural(n, "case has", "cases have")
         reasons.append(f"{have} fewer than {LEAST_NIGHTS} nights, too few to show a change")
