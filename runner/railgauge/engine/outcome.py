@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
@@ -74,3 +74,9 @@ class Outcome:
     suspicions: tuple[Suspicion, ...] = ()
     user_time: float | None = None
     published: Mapping[str, PublishedValue] = field(default_factory=dict)
+
+    def suspected(self, suspicions: Sequence[Suspicion]) -> Outcome:
+        """Return it with these suspicions, if it can be suspect: it was measured, and counts."""
+        if self.status == "failed" or self.warmup or not suspicions:
+            return self
+        return replace(self, status="suspect", suspicions=(*self.suspicions, *suspicions))

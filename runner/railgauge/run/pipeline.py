@@ -292,6 +292,7 @@ def watch(job: RecordedRun) -> WatchedRun:
         job.sites,
         job.machines,
         job.facts,
+        job.holds,
         observer.say,
     )
     job.cleanup.enter_context(closing(scene))
@@ -333,7 +334,6 @@ def perform(job: WatchedRun) -> Finished:
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):
             execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))
-            job.give_up({**job.lost, **execution.lost})
             totals.planned += job.left_out
             totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):

@@ -31,6 +31,21 @@ LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
 
 
+class Holds:
+    """What holds machines: those that are `lost` it takes again, unless it `fails`."""
+
+    def __init__(self, *lost: str, fails: bool = False) -> None:
+        self.lost = {*lost}
+        self._fails = fails
+
+    def renew(self, machine: str) -> None:
+        if not self._fails:
+            self.lost.discard(machine)
+
+    def failure(self, machine: str) -> str:
+        return f"{machine}: lost" if machine in self.lost else ""
+
+
 def scene(test: dict[str, Any], transports: Sequence[Transport] = (), **more: Any) -> Scene:
     """Return the scene of a test between `a` and `b`, without watchers."""
     hosts = ("a", "b")
@@ -42,7 +57,7 @@ def scene(test: dict[str, Any], transports: Sequence[Transport] = (), **more: An
         dict(zip(hosts, hosts, strict=True)),
         alone=True,
         token="token",
-        **more,
+        **{"holds": Holds(), **more},
     )
 
 
@@ -271,7 +286,7 @@ def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for
     shared_scene = replace(watched_scene, machines={"a": "b", "b": "b"})
     for _ in range(8):
         assert shared_scene.watchers["b"].log(1, 1) is None  # it has ended
-        shared_scene.renew_watchers(dispatch())
+        shared_scene.renew(dispatch())
     names = [
         next(word for word in program.argv if "marks" in word) for program in transport.started
     ]
@@ -310,7 +325,40 @@ def test_only_who_measures_in_a_group_has_to_have_a_watcher(
 @pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])
 def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
     bare = Outcome(1, 5.0, {}, **outcome)
-    assert judged(scene({"system_log": {}}), dispatch(), bare, LAUNCH) is bare
+    unheld_scene = scene({"system_log": {}}, holds=Holds("a"))
+    assert judged(unheld_scene, dispatch(), bare, LAUNCH) is bare
+
+
+@pytest.mark.parametrize("test", [{"system_log": "off"}, {"system_log": {"suspect": "off"}}])
+def test_what_was_measured_on_a_machine_that_was_lost_is_suspect_until_that_is_held_again(
+    test: dict[str, Any],
+) -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        for number in numbers:
+            yield Outcome(number, 5.0, {"throughput": 1e9}), LAUNCH
+            holds.lost.add("b")
+
+    holds = Holds("a")
+    observing = Observing(scene(test, holds=holds))
+    for numbers in ((1, 2), (3, 4)):
+        launched = observing.launch(dispatch(), numbers, Terms(), measure, RunningPrograms())
+        first, second = (outcome for outcome, _ in launched)
+        assert (first.status, second.status) == ("ok", "suspect")
+        (suspicion,) = second.suspicions
+        assert (suspicion.code, suspicion.host) == ("unheld", "b")
+        assert suspicion.message.startswith("b: lost: another run may have measured")
+
+
+def test_a_machine_that_cannot_be_held_again_makes_all_suspect() -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield from ((Outcome(number, 5.0, {}), LAUNCH) for number in numbers)
+
+    unheld_scene = scene({"system_log": "off"}, holds=Holds("a", "b", fails=True))
+    launched = Observing(unheld_scene).launch(
+        dispatch(), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    hosts = [[suspicion.host for suspicion in outcome.suspicions] for outcome, _ in launched]
+    assert hosts == [["a", "b"], ["a", "b"]]
 
 
 @pytest.mark.parametrize(

@@ -33,24 +33,30 @@ def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -
         available = {side: log for side, log in sides.items() if log is not None}
         metrics = {**metrics, **derive(metrics, available)}
     outcome = replace(outcome, metrics=metrics)
+    return outcome.suspected(
+        [*_unheld(scene, dispatch), *_beyond_limits(scene, dispatch, outcome, launch)]
+    )
+
+
+def _beyond_limits(
+    scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch
+) -> Iterator[Suspicion]:
+    """Yield what the limits of its test say against it."""
     logging = scene.tests[dispatch.test].system_log
     limits = Suspect() if logging is None else logging.suspect
     if limits is None:
-        return outcome
-    suspicions: list[Suspicion] = []
+        return
+    case, metrics = dispatch.case, outcome.metrics
     if _is_ours(scene, case):
         hosts = (case.client, case.server)
-        suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
-        suspicions += untimed(case.parameters, metrics, hosts, limits.untimed)
+        yield from under_rate(case.parameters, metrics, hosts, limits.under_rate)
+        yield from untimed(case.parameters, metrics, hosts, limits.untimed)
     if logging is not None and limits.unwatched:
-        suspicions += _unwatched(scene, dispatch, logs)
+        yield from _unwatched(scene, dispatch, [log.host for log in outcome.logs])
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
         part = replace(part, measures_loss=not _LOSSES.isdisjoint(metrics))
-        suspicions += judge(log, part, limits)
-    if not suspicions:
-        return outcome
-    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+        yield from judge(log, part, limits)
 
 
 def _is_ours(scene: Scene, case: Case) -> bool:
@@ -61,6 +67,14 @@ def _is_ours(scene: Scene, case: Case) -> bool:
 def _sends_datagrams(scene: Scene, case: Case) -> bool:
     """Return whether one of our engines sends datagrams, whose size the plan chooses."""
     return _is_ours(scene, case) and "datagram" in scene.catalogue.engine(case.engine).parameters
+
+
+def _unheld(scene: Scene, dispatch: Dispatch) -> Iterator[Suspicion]:
+    """Yield a reason for each host whose machine another run may have measured on meanwhile."""
+    for host in dict.fromkeys(dispatch.hosts):
+        if reason := scene.holds.failure(scene.machines[host]):
+            message = f"{reason}: another run may have measured there meanwhile: measure again"
+            yield Suspicion("unheld", host, message)
 
 
 def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:
