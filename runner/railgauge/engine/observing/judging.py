@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from railgauge.base.derived import derive
+from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import Suspicion
 from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
@@ -22,20 +24,36 @@ _LOOPBACK = "lo"
 
 
 def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
-    """Return the outcome with what speaks against it; a failed one or a warm-up as it is."""
+    """Return the outcome with what speaks against it; a failed one or a warm-up as it is.
+
+    One whose figures can't be calculated with is failed as `inconsistent`.
+    """
     if outcome.status == "failed" or outcome.warmup:
         return outcome
-    case = dispatch.case
+    try:
+        outcome = _with_derived(dispatch.case, outcome)
+        suspicions = [*_beyond_limits(scene, dispatch, outcome, launch)]
+    except (ArithmeticError, ValueError) as error:
+        message = (
+            f"engine {dispatch.case.engine} reported figures that no host can have ({error}); "
+            "none of this replication's can be relied on. Are the engines and rail-watch on the "
+            "hosts those of this railgauge? If so, please report it as a defect of the engine"
+        )
+        return outcome.failed(EngineError("inconsistent", message))
+    return outcome.suspected([*_unheld(scene, dispatch), *suspicions])
+
+
+def _with_derived(case: Case, outcome: Outcome) -> Outcome:
+    """Return the outcome with the metrics that its logs give; ArithmeticError for absurd ones."""
+    if not outcome.metrics:
+        return outcome
     logs = {log.host: log for log in outcome.logs}
     sides = {"client": logs.get(case.client), "server": logs.get(case.server or "")}
-    metrics = outcome.metrics
-    if metrics:
-        available = {side: log for side, log in sides.items() if log is not None}
-        metrics = {**metrics, **derive(metrics, available)}
-    outcome = replace(outcome, metrics=metrics)
-    return outcome.suspected(
-        [*_unheld(scene, dispatch), *_beyond_limits(scene, dispatch, outcome, launch)]
-    )
+    available = {side: log for side, log in sides.items() if log is not None}
+    derived = derive(outcome.metrics, available)
+    if infinite := [name for name, value in derived.items() if not math.isfinite(value)]:
+        raise ArithmeticError(f"{', '.join(infinite)} would be infinite")
+    return replace(outcome, metrics={**outcome.metrics, **derived})
 
 
 def _beyond_limits(

@@ -158,11 +158,11 @@ class Observing:
             loads = {kernels[host]: soaker.loads() for host, soaker in soakers.items()}
         except EngineError as error:
             for outcome, launch in measured:
-                yield _failed(outcome, error), launch
+                yield outcome.failed(error), launch
             return
         except HostUnreachableError as error:
             for outcome, launch in measured:
-                yield _failed(outcome, EngineError("host-lost", str(error))), launch
+                yield outcome.failed(EngineError("host-lost", str(error))), launch
             raise
         suspicions = [suspicion for soaker in soakers.values() for suspicion in soaker.suspicions]
         for outcome, launch in measured:
@@ -227,20 +227,4 @@ def _with_ports(
 
 
 def _refused(number: int, error: EngineError) -> tuple[Outcome, Launch]:
-    outcome = _failed(Outcome(number, time.time(), {}), error)
-    return outcome, Launch(time.time())
-
-
-def _failed(outcome: Outcome, error: EngineError) -> Outcome:
-    """Return the outcome as failed: what was measured without all that was asked for is no case."""
-    if outcome.status == "failed":
-        return outcome
-    return Outcome(
-        outcome.replication,
-        outcome.started_at,
-        {},
-        status="failed",
-        warmup=outcome.warmup,
-        error_code=error.code,
-        error_message=str(error),
-    )
+    return Outcome(number, time.time(), {}).failed(error), Launch(time.time())
