@@ -285,18 +285,17 @@ def watch(job: RecordedRun) -> WatchedRun:
     """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
     if not job.schedule:
         return extended(WatchedRun, job, scene=None)
-    observer = job.observer
-    scene = set_scene(
-        job.loaded,
-        job.schedule.dispatches,
-        job.sites,
-        job.machines,
-        job.facts,
-        job.holds,
-        observer.say,
-    )
-    job.cleanup.enter_context(closing(scene))
     with _with_resume_hint(job):
+        scene = set_scene(
+            job.loaded,
+            job.schedule.dispatches,
+            job.sites,
+            job.machines,
+            job.facts,
+            job.holds,
+            job.observer.say,
+        )
+        job.cleanup.enter_context(closing(scene))
         _log_idle(job, scene, "before")
     return extended(WatchedRun, job, scene=scene)
 

@@ -67,6 +67,8 @@ def _start_watchers(
     logs = (test.system_log for test in scene.tests.values())
     interval = min(log.interval for log in logs if log)
 
+    failures: list[str] = []
+
     def start(machine: str) -> Watcher | None:
         site = scene.sites[hosts[machine]]
         name = f"{scene.token}-{places[machine]}"
@@ -75,10 +77,12 @@ def _start_watchers(
         except HostUnreachableError:
             return None  # What is launched there will report it.
         except EnvironmentFailedError as error:
-            say(str(error))
+            failures.append(str(error))
             return None
 
     started = everywhere(start, hosts)
+    for failure in failures:
+        say(failure)
     return {machine: watcher for machine, watcher in started.items() if watcher is not None}
 
 
