@@ -13,17 +13,26 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line, sshlab
-from tests.support.sshlab import Lab
+from tests.support.sshlab import Lab, LabHost
 
 PATIENCE = 180
 # What is measured is no matter here: without an interval both ends would compute all the time.
 LATENCY = "{mode: latency, interval: 10ms, duration: %s}"
-TEST = f"{{name: t, engine: udp, set: {LATENCY}, replications: %d}}"
+TEST = f"{{name: t, engine: udp, set: {LATENCY}, replications: %d, order: %s}}"
 
 
-def plan(path: Path, hosts: str, link: str, *, count: int = 3, duration: str = "0.2s") -> Path:
+def plan(
+    path: Path,
+    hosts: str,
+    link: str,
+    *,
+    count: int = 3,
+    duration: str = "0.2s",
+    order: str = "interleaved",
+) -> Path:
     text = ["railgauge: 1", f"name: {path.stem}", "hosts:", hosts, "links:", f"  link: {link}"]
-    path.write_text("\n".join([*text, "tests:", f"  - {TEST % (duration, count)}"]) + "\n")
+    test = TEST % (duration, count, order)
+    path.write_text("\n".join([*text, "tests:", f"  - {test}"]) + "\n")
     return path
 
 
@@ -236,21 +245,45 @@ def test_two_runs_that_wait_for_each_other_s_hosts_both_get_them(
         assert_one_after_the_other(plans[first], plans[second])
 
 
-def test_a_run_whose_machine_is_taken_from_it_goes_on_and_says_so(
-    runs: Runs, tmp_path: Path, two_hosts: Lab
-) -> None:
-    first = by_ssh(two_hosts, tmp_path / "first.yaml", count=100)
-    going = runs.measuring(first)
-    for pid in sshlab.ip("netns", "pids", two_hosts.a.namespace).split():
+def holders(host: LabHost) -> set[int]:
+    """The processes that hold a machine of the lab."""
+    pids = set()
+    for pid in map(int, sshlab.ip("netns", "pids", host.namespace).split()):
         with contextlib.suppress(OSError):
             if Path(f"/proc/{pid}/comm").read_text().strip() == "rail-hold":
-                os.kill(int(pid), signal.SIGKILL)
+                pids.add(pid)
+    return pids
+
+
+@pytest.mark.parametrize(("order", "count"), [("sequential", 100), ("interleaved", 60)])
+def test_what_is_measured_on_a_machine_that_is_taken_from_its_run_is_suspect(
+    runs: Runs, tmp_path: Path, two_hosts: Lab, order: str, count: int
+) -> None:
+    first = by_ssh(two_hosts, tmp_path / "first.yaml", count=count, order=order)
+    going = runs.measuring(first)
+    lost = holders(two_hosts.a)
+    for pid in lost:
+        os.kill(pid, signal.SIGKILL)
+    if order == "interleaved":  # The next launch has the machine again.
+        deadline = time.monotonic() + PATIENCE
+        while not holders(two_hosts.a) - lost:
+            assert going.poll() is None, going.communicate()[0]
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
     status, output = ended(going)
     assert status == 0, output
-    assert len(times(first)) == 100
-    assert "a: some time after " in output
-    assert "no longer held" in output
-    assert "b: some time after " not in output
+    assert len(times(first)) == count
+    with contextlib.closing(sqlite3.connect(first.with_suffix(".db"))) as connection:
+        query = "SELECT number, code, host FROM suspicion WHERE code = 'unheld' ORDER BY number"
+        suspect = connection.execute(query).fetchall()
+    if order == "sequential":
+        assert 1 <= len(suspect) < count
+        numbers = range(count - len(suspect) + 1, count + 1)
+        assert suspect == [(number, "unheld", "a") for number in numbers]
+        assert "a: the machine can't be held for this run: rail-hold ended unexpectedly" in output
+    else:
+        # None where it was noticed between two launches.
+        assert [host for _, _, host in suspect] in ([], ["a"])
 
 
 def test_a_held_host_is_refused_to_a_run_that_goes_on(runs: Runs, tmp_path: Path) -> None:

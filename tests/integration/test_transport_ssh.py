@@ -577,6 +577,19 @@ def test_what_the_login_shell_says_first_is_dropped(lab: Lab, open_ssh: OpenSsh)
     assert run(open_ssh("noisy"), ["echo", "in"], timeout=60).stdout == "in\n"
 
 
+@pytest.mark.parametrize("answer", ["ready", "ready self", "ready -1", "ready 99999999999", ""])
+def test_a_shell_that_does_not_say_its_process_group_is_an_error(
+    lab: Lab, open_ssh: OpenSsh, answer: str
+) -> None:
+    """As one without /proc."""
+    script = lab.folder / "answer.sh"
+    mark = """printf %s "$SSH_ORIGINAL_COMMAND" | grep -o 'railgauge-[0-9a-f]*' | head -n 1"""
+    script.write_text(f"echo $({mark}) {answer}; cat\n")
+    another_sshd(lab, "strange", 2233, f"ForceCommand sh {script}")
+    with pytest.raises(EnvironmentFailedError, match=r"node: can't start 'true': the shell there"):
+        open_ssh("strange").start(["true"])
+
+
 def test_an_account_without_a_shell_is_told(lab: Lab, open_ssh: OpenSsh) -> None:
     another_sshd(lab, "closed", 2226, "ForceCommand echo This account is not available >&2; exit 1")
     with pytest.raises(HostUnreachableError, match=r"node: .*This account is not available"):

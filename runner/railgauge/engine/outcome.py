@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.cases import Value
 
@@ -74,3 +75,23 @@ class Outcome:
     suspicions: tuple[Suspicion, ...] = ()
     user_time: float | None = None
     published: Mapping[str, PublishedValue] = field(default_factory=dict)
+
+    def suspected(self, suspicions: Sequence[Suspicion]) -> Outcome:
+        """Return it with these suspicions, if it can be suspect: it was measured, and counts."""
+        if self.status == "failed" or self.warmup or not suspicions:
+            return self
+        return replace(self, status="suspect", suspicions=(*self.suspicions, *suspicions))
+
+    def failed(self, error: EngineError) -> Outcome:
+        """Return it as failed: what was measured without all that was asked for is no case."""
+        if self.status == "failed":
+            return self
+        return Outcome(
+            self.replication,
+            self.started_at,
+            {},
+            status="failed",
+            warmup=self.warmup,
+            error_code=error.code,
+            error_message=str(error),
+        )

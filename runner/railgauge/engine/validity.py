@@ -106,7 +106,9 @@ def require_agreement(
         if first is None or second is None:
             continue
         excess = first - second if relation == "<=" else abs(first - second)
-        if excess > tolerance * max(abs(first), abs(second)):
+        # What is infinite agrees with nothing.
+        agrees = excess <= tolerance * max(abs(first), abs(second)) and math.isfinite(excess)
+        if not agrees:
             wrong = "exceeds" if relation == "<=" else "differs from"
             allowed = f" by more than {tolerance:.1%}" if tolerance else ""
             raise EngineError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,6 +46,7 @@ class Dispatch(NamedTuple):
 
 
 Round = tuple[Dispatch, ...]
+_NONE: frozenset[int] = frozenset()
 
 
 def dispatch_name(dispatch: Dispatch, names: CaseNames) -> str:
@@ -103,9 +105,9 @@ class Schedule:
         self._concurrency = concurrency
         self._seed = seed
         self._interleaved = interleaved
-        self._finished = {key: frozenset(numbers) for key, numbers in (finished or {}).items()}
+        left_out = {key: frozenset(numbers) for key, numbers in (finished or {}).items()}
         with collector_off():
-            self._parts = [_part(expanded, self._finished) for expanded in tests]
+            self._parts = [_part(expanded, left_out) for expanded in tests]
 
     @property
     def dispatches(self) -> list[Dispatch]:
@@ -191,11 +193,7 @@ class Schedule:
             block = [
                 Dispatch(name, whole.case, numbers, whole.pairs)
                 for whole in map(wholes.__getitem__, order)
-                if whole.replications is all_numbers
-                or (
-                    whole.replications
-                    and number not in self._finished.get((name, whole.case.key), ())
-                )
+                if whole.replications is all_numbers or _is_among(number, whole.replications)
             ]
             return block if is_open is None else list(filter(is_open, block))
 
@@ -221,20 +219,50 @@ class _Part(NamedTuple):
     wholes: list[Dispatch]
 
 
-def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], Collection[int]]) -> _Part:
+def _is_among(number: int, numbers: Sequence[int]) -> bool:
+    """Return whether the number is one of those, which rise."""
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
+
+
+def _part(expanded: ExpandedTest, finished: Mapping[tuple[str, str], frozenset[int]]) -> _Part:
     test = expanded.test
     all_numbers = tuple(range(1, test.most + 1))
-    wholes = []
+    wholes: list[Dispatch] = []
     for launch in _launches(expanded.cases):
         case = launch[0]
-        # A launch's pairs are stored together: what one of them has, all have.
-        left_out = finished.get((test.name, case.key))
+        left_out = finished.get((test.name, case.key), _NONE)
+        # Exclusions may have left a single pair: it is one of a group's all the same.
+        pairs = launch if _is_pair(case) else ()
+        if any(finished.get((test.name, pair.key), _NONE) != left_out for pair in pairs[1:]):
+            wholes += _apart(test.name, pairs, all_numbers, finished)
+            continue
         numbers = all_numbers
         if left_out:
             numbers = tuple([number for number in all_numbers if number not in left_out])
-        # Exclusions may have left a single pair: it is one of a group's all the same.
-        wholes.append(Dispatch(test.name, case, numbers, launch if _is_pair(case) else ()))
+        wholes.append(Dispatch(test.name, case, numbers, pairs))
     return _Part(test, all_numbers, wholes)
+
+
+def _apart(
+    test: str,
+    pairs: tuple[Case, ...],
+    all_numbers: Iterable[int],
+    finished: Mapping[tuple[str, str], frozenset[int]],
+) -> Iterator[Dispatch]:
+    """Yield the launch of the replications that all the pairs lack, then those that some lack.
+
+    They are stored together, but a copy leaves out single ones that are damaged.
+    """
+    left_out = [finished.get((test, pair.key), _NONE) for pair in pairs]
+    lacking: dict[tuple[int, ...], list[int]] = {tuple(range(len(pairs))): []}
+    for number in all_numbers:
+        places = tuple(place for place, numbers in enumerate(left_out) if number not in numbers)
+        lacking.setdefault(places, []).append(number)
+    lacking.pop((), None)
+    for places, numbers in lacking.items():
+        lacked = tuple(pairs[place] for place in places)
+        yield Dispatch(test, lacked[0], tuple(numbers), lacked)
 
 
 def _launches(cases: Sequence[Case]) -> Iterable[tuple[Case, ...]]:

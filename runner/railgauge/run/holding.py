@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from railgauge.base.errors import (
     EngineError,
@@ -71,6 +72,9 @@ class Claim:
         """Start it and hear what it says first; EnvironmentFailedError when that fails."""
         self.host = site.transport.host
         self.busy: Holder | None = None
+        self._again = partial(Claim, site, token)
+        self._text = text
+        self._loss = ""
         with naming_lost_host(self.host):
             self.process: Process = site.transport.start(
                 [
@@ -87,9 +91,13 @@ class Claim:
         try:
             self._read_event(_FIRST_WORD)
         except TimeoutError:
+            _release((self,))
             raise EngineError(
                 "no-answer", f"rail-hold on {self.host} said nothing for {_FIRST_WORD:.0f} s"
             ) from None
+        except EngineError:
+            _release((self,))
+            raise
 
     def wait(self, limit: float) -> None:
         """Return when the machine is ours, or at `limit`, a moment of time.monotonic()."""
@@ -101,21 +109,34 @@ class Claim:
 
     def beat(self) -> None:
         """Give a sign of life."""
-        self.say("")
+        with contextlib.suppress(RailgaugeError):
+            self.process.send_line("")
 
     def say(self, text: str) -> None:
         """Set the text that says who has the machine from now on."""
+        self._text = text
         with contextlib.suppress(RailgaugeError):
             self.process.send_line(text)
 
-    def lost(self) -> bool:
-        """Return whether it has ended, or the connection to it: the host may be there again."""
+    def failure(self) -> str:
+        """Return why the machine isn't ours, "" as long as nothing says so."""
         try:
-            return self.process.read_line(0) is None
-        except HostUnreachableError:
-            return True
-        except (TimeoutError, RailgaugeError):
-            return False
+            if not self._loss:
+                self._read_event(0)
+        except TimeoutError:
+            pass
+        except RailgaugeError as error:
+            self._loss = str(error)
+        return self._loss or (f"{self.host} is held {self.busy}" if self.busy else "")
+
+    def renewed(self) -> Claim:
+        """Return another in place of one that is lost; itself where that can't be started."""
+        self.failure()
+        if self._loss:
+            _release((self,))
+            with contextlib.suppress(EnvironmentFailedError):
+                return self._again(self._text)
+        return self
 
     def _read_event(self, seconds: float) -> None:
         with naming_lost_host(self.host):
@@ -154,16 +175,11 @@ def _holder(event: dict[str, object], host: str) -> Holder | None:
 
 
 class HeldMachines:
-    """All machines of a run, until `close`.
-
-    `lost` is which were taken from it before, and when they were last known to be ours.
-    """
+    """All machines of a run, until `close`. What is lost meanwhile is known as `Holds` says."""
 
     def __init__(self, claims: Mapping[str, Claim]) -> None:
-        self.lost: dict[str, datetime] = {}
-        self._unused: set[str] = set()
         self._claims = dict(claims)
-        self._last_seen = datetime.now(UTC)
+        self._failures: dict[str, str] = {}
         self._over = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="hold", daemon=True)
         self._beating.start()
@@ -173,58 +189,42 @@ class HeldMachines:
         for claim in self._claims.values():
             claim.say(text)
 
-    def give_up(self, hosts: Iterable[str]) -> None:
-        """Take note of hosts on which nothing more is measured: that they are lost is no news."""
-        self._unused.update(hosts)
+    def renew(self, machine: str) -> None:
+        """See `Holds.renew`."""
+        claim = self._claims[machine] = self._claims[machine].renewed()
+        self._failures[machine] = claim.failure()
+
+    def failure(self, machine: str) -> str:
+        """See `Holds.failure`."""
+        if not self._failures.get(machine):
+            self._failures[machine] = self._claims[machine].failure()
+        return self._failures[machine]
 
     def close(self) -> None:
         """Let go of all; harmless when done twice."""
         self._over.set()
         self._beating.join()
-        self._check_holders()
-        for host in self._unused & self.lost.keys():
-            del self.lost[host]
-        _release(self._claims)
+        _release(self._claims.values())
 
     def _beat(self) -> None:
-        """Give signs of life, and notice which holder has ended; runs in a thread of its own."""
+        """Give signs of life; runs in a thread of its own."""
         while not self._over.wait(_BEAT):
             for claim in self._claims.values():
                 claim.beat()
-            self._check_holders()
-
-    def _check_holders(self) -> None:
-        now = datetime.now(UTC)
-        for claim in self._claims.values():
-            if claim.host not in self.lost and claim.lost():
-                self.lost[claim.host] = self._last_seen
-        self._last_seen = now
 
 
 def hold(job: EquippedRun) -> HeldRun:
     """Take every machine of the run, all or none; HostBusyError when another run has one."""
-    if not job.transports:
-        return extended(HeldRun, job, tell_others=lambda _: None, give_up=lambda _: None)
     sites = {job.machines[name]: site for name, site in job.sites.items()}
     text = _text(f"{_owner(job)}, which is about to begin")
     machines = HeldMachines(_claim_all(job, sites, text))
-    job.cleanup.callback(_end, job, machines)
-    return extended(HeldRun, job, tell_others=machines.say, give_up=machines.give_up)
+    job.cleanup.callback(machines.close)
+    return extended(HeldRun, job, tell_others=machines.say, holds=machines)
 
 
 def announce(job: RecordedRun) -> None:
     """Announce, to whoever asks for the machines, which run has them."""
     job.tell_others(_text(f"run {job.run}, {_owner(job)}"))
-
-
-def _end(job: EquippedRun, machines: HeldMachines) -> None:
-    machines.close()
-    for host, last_seen in machines.lost.items():
-        job.observer.say(
-            f"{host}: some time after {last_seen:%H:%M:%S} UTC the machine was no longer held for "
-            "this run (rail-hold there has ended, or the connection to it): another run may have "
-            "measured beside it since"
-        )
 
 
 def _claim_all(
@@ -243,21 +243,21 @@ def _claim_all(
         try:
             everywhere(claim, [machine for machine in sites if machine not in claims])
         except HostUnreachableError:
-            _release(claims)
+            _release(claims.values())
             raise
         busy = {machine: claim for machine, claim in claims.items() if claim.busy}
         if not busy:
             return claims
         until = max(limit, _patience(busy))
         machine, first = next(iter(busy.items()))
-        _release({name: claim for name, claim in claims.items() if name != machine})
+        _release(claim for claim in claims.values() if claim is not first)
         if time.monotonic() < until:
             if job.request.wait and not announced:
                 job.observer.say(f"waiting for {first.host}: it is held {first.busy}")
                 announced = True
             _await(first, machine, until)
         if first.busy:
-            _release({machine: first})
+            _release((first,))
             raise HostBusyError(_refusal(busy))
         claims = {machine: first}
         # Two who let go for each other, and have what the other wants now, would do so again.
@@ -283,9 +283,9 @@ def _refusal(busy: Mapping[str, Claim]) -> str:
     )
 
 
-def _release(claims: Mapping[str, Claim]) -> None:
-    with contextlib.suppress(EnvironmentFailedError, HostUnreachableError):
-        end(claim.process for claim in claims.values())
+def _release(claims: Iterable[Claim]) -> None:
+    with contextlib.suppress(EnvironmentFailedError):
+        end(claim.process for claim in claims)
 
 
 def _owner(job: ReadRun) -> str:

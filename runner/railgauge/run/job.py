@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 from railgauge.base.errors import InputError
 from railgauge.engine.deploy import Bundle
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.observing.scene import Scene
+from railgauge.engine.observing.scene import Holds, Scene
 from railgauge.hosts.transport.interface import Transport
 from railgauge.plan.cases import ExpandedTest
 from railgauge.plan.catalogue import Catalogue
@@ -140,13 +140,10 @@ class EquippedRun(ReachedRun):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRun(EquippedRun):
-    """With its machines held; `tell_others` says who has them to those who want them too.
-
-    `give_up` takes the hosts that are lost to the run.
-    """
+    """With its machines held; `tell_others` says who has them to those who want them too."""
 
     tell_others: Callable[[str], None]
-    give_up: Callable[[Iterable[str]], None]
+    holds: Holds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -285,17 +285,17 @@ def watch(job: RecordedRun) -> WatchedRun:
     """Start a watcher on each machine, and see what goes on there while nothing of ours does."""
     if not job.schedule:
         return extended(WatchedRun, job, scene=None)
-    observer = job.observer
-    scene = set_scene(
-        job.loaded,
-        job.schedule.dispatches,
-        job.sites,
-        job.machines,
-        job.facts,
-        observer.say,
-    )
-    job.cleanup.enter_context(closing(scene))
     with _with_resume_hint(job):
+        scene = set_scene(
+            job.loaded,
+            job.schedule.dispatches,
+            job.sites,
+            job.machines,
+            job.facts,
+            job.holds,
+            job.observer.say,
+        )
+        job.cleanup.enter_context(closing(scene))
         _log_idle(job, scene, "before")
     return extended(WatchedRun, job, scene=scene)
 
@@ -333,7 +333,6 @@ def perform(job: WatchedRun) -> Finished:
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):
             execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))
-            job.give_up({**job.lost, **execution.lost})
             totals.planned += job.left_out
             totals.missing += job.left_out
             if job.scene is not None and not (totals.stopped or totals.out_of_time):

@@ -161,13 +161,16 @@ class Database:
         self,
         change: Callable[[Connection], _T],
         is_stored: Callable[[Connection], bool] = lambda _: False,
+        *,
+        is_own: bool = False,
     ) -> _T:
         """Return what `change` does in a transaction, also if the server goes away meanwhile.
 
-        A server that went away is waited for, as another writer of an SQLite file is. Then, or
-        where the server undid it for another writer (a deadlock), the change is made again unless
-        `is_stored` finds it, which a change that may be made twice doesn't need; ten times at
-        most. InputError when another process took a run that was claimed.
+        A server that went away is waited for, as another writer of an SQLite file is, by who has
+        a claim or changes what nobody else does (`is_own`). Then, or where the server undid it for
+        another writer (a deadlock), the change is made again unless `is_stored` finds it, which a
+        change that may be made twice doesn't need; ten times at most. InputError when another
+        process took a run that was claimed.
         """
         results: list[_T] = []
         tries = 0
@@ -183,8 +186,8 @@ class Database:
                     raise
                 if is_deadlock(error):
                     continue
-                # Only who has a claim can be sure that nobody else stored the same meanwhile.
-                if not self._claims or not is_lost(error):
+                # Others can be sure of nothing: somebody else may have stored the same meanwhile.
+                if not (self._claims or is_own) or not is_lost(error):
                     raise
                 self._await_server(error)
             else:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from railgauge.base.errors import StoreError
 from railgauge.hosts.peaks.peak import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
-from railgauge.store.write import chunks, insert_rows, now, plain_text
+from railgauge.store.write import chunks, insert_rows, now_after, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
 
@@ -38,7 +38,8 @@ def stored_peaks(
 def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> None:
     """Store those peaks that differ from what the run has; StoreError for one that is no value."""
     stored = set(stored_peaks(connection, run_id))
-    moment = now()
+    last = select(func.max(PeakRow.recorded_at)).where(PeakRow.run_id == run_id)
+    moment = now_after(connection.execute(last).scalar())
     for chunk in chunks(_storable(peaks)):
         rows = [
             {**_columns(peak), "run_id": run_id, "recorded_at": moment}

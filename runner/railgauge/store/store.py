@@ -90,10 +90,18 @@ class Store(Database):
         metrics: Mapping[str, Mapping[str, MetricInfo]],
     ) -> int:
         """Store a run that starts now, and return its id. `metrics`: engine -> metric -> info."""
-        with self.writing() as connection:
-            run_id = write.insert_run(connection, run, cases, metrics)
-            self._runs[run_id] = read.open_run(connection, run_id)
-        return run_id
+        begun: list[int] = []
+
+        def begin(connection: Connection) -> write.OpenRun:
+            begun[:] = [write.insert_run(connection, run, cases, metrics)]
+            return read.open_run(connection, begun[0])
+
+        def is_begun(connection: Connection) -> bool:
+            return begun[0] in read.run_ids(connection)
+
+        opened = self.transact(begin, is_begun, is_own=True)
+        self._runs[opened.id] = opened
+        return opened.id
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -208,10 +216,14 @@ class Store(Database):
 
     def reopen_run(self, run_id: int) -> None:
         """Store that the run goes on."""
-        with self.writing() as connection:
-            self._runs[run_id] = read.open_run(connection, run_id)
+
+        def reopen(connection: Connection) -> write.OpenRun:
+            opened = read.open_run(connection, run_id)
             write.set_state(connection, run_id, "unfinished")
             counts.forget_counts(connection, run_id)
+            return opened
+
+        self._runs[run_id] = self.transact(reopen)
 
     def import_run(
         self,

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar, get_args
@@ -276,14 +276,13 @@ def _insert(connection: Connection, table: Any) -> Any:
 
 def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[str, str]) -> None:
     """Store those facts that differ from what the run has about `host`."""
-    stored = dict(
-        connection.execute(
-            select(HostFact.name, HostFact.value)
-            .where(HostFact.run_id == run_id, HostFact.host == host)
-            .order_by(HostFact.recorded_at)
-        ).all()
-    )
-    moment = now()
+    earlier = connection.execute(
+        select(HostFact.name, HostFact.value, HostFact.recorded_at)
+        .where(HostFact.run_id == run_id, HostFact.host == host)
+        .order_by(HostFact.recorded_at)
+    ).all()
+    stored = {name: value for name, value, _ in earlier}
+    moment = now_after(earlier[-1].recorded_at if earlier else None)
     rows = [
         {"run_id": run_id, "host": host, "name": name, "recorded_at": moment, "value": value}
         for name, value in ((plain_text(n), plain_text(v)) for n, v in facts.items())
@@ -356,6 +355,15 @@ def look_up(
 def now() -> str:
     """Return the present moment in the form of all stored times."""
     return iso(datetime.now(UTC).timestamp())
+
+
+def now_after(last: str | None) -> str:
+    """Return the present moment, just after the `last` one where the clock was set back since."""
+    moment = now()
+    if last is None or moment > last:
+        return moment
+    after = datetime.fromisoformat(last) + timedelta(microseconds=1)
+    return after.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def iso(seconds: float) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.support.watch_samples import log, ready
 
 from railgauge.base.errors import HostUnreachableError
+from railgauge.base.systemlog import SoakLoad
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.observing.judging import judged
 from railgauge.engine.observing.observe import Observing
+from railgauge.engine.observing.opening import set_scene
 from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
@@ -22,13 +26,29 @@ from railgauge.engine.watch.watcher import Watcher
 from railgauge.hosts.transport.fake import LINE, LOSS, FakeTransport
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.local import LocalTransport
-from railgauge.plan.cases import Case
+from railgauge.plan.cases import Case, expand
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.plan.load import load_plan_text
 from railgauge.plan.model import Test
 from railgauge.plan.schedule import Dispatch
 
 LAUNCH = Launch(5.0, client={"mss": 1448})
 CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
+
+
+class Holds:
+    """What holds machines: those that are `lost` it takes again, unless it `fails`."""
+
+    def __init__(self, *lost: str, fails: bool = False) -> None:
+        self.lost = {*lost}
+        self._fails = fails
+
+    def renew(self, machine: str) -> None:
+        if not self._fails:
+            self.lost.discard(machine)
+
+    def failure(self, machine: str) -> str:
+        return f"{machine}: lost" if machine in self.lost else ""
 
 
 def scene(test: dict[str, Any], transports: Sequence[Transport] = (), **more: Any) -> Scene:
@@ -42,7 +62,7 @@ def scene(test: dict[str, Any], transports: Sequence[Transport] = (), **more: An
         dict(zip(hosts, hosts, strict=True)),
         alone=True,
         token="token",
-        **more,
+        **{"holds": Holds(), **more},
     )
 
 
@@ -262,6 +282,42 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
     )
 
 
+def test_all_that_is_said_of_watchers_that_do_not_start_is_said_by_the_thread_that_asks() -> None:
+    """As what takes it is no more than a line of the terminal."""
+
+    def failing(argv: Sequence[str]) -> Iterator[Any]:
+        yield from ()
+        return 3
+
+    names = [f"h{number}" for number in range(8)]
+    hosts = ", ".join(f"{name}: {{address: 10.0.0.1, ssh: {name}}}" for name in names)
+    head = f"railgauge: 1\nname: p\nhosts: {{{hosts}}}\n"
+    plan = load_plan_text(f"{head}tests: [{{name: t, engine: cpu}}]", "p.yaml", Path("none"))
+    (test,) = expand(plan)
+    sites = {
+        name: EquippedHost(FakeTransport(name, {"rail-watch": failing}), "/engines")
+        for name in names
+    }
+    threads, sentences = set[int](), []
+
+    def say(text: str) -> None:
+        threads.add(threading.get_ident())
+        sentences.append(text)
+
+    opened = set_scene(
+        plan,
+        [Dispatch("t", case, (1,)) for case in test.cases],
+        sites,
+        {name: name for name in names},
+        {},
+        Holds(),
+        say,
+    )
+    assert not opened.watchers
+    assert sorted(sentence[:2] for sentence in sentences) == names
+    assert threads == {threading.get_ident()}
+
+
 def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for_ever() -> None:
     transport = FakeTransport("b", {"rail-watch": lost_watcher})
     watched_scene = replace(
@@ -271,7 +327,7 @@ def test_a_watcher_that_is_lost_is_started_again_for_the_next_launch_but_not_for
     shared_scene = replace(watched_scene, machines={"a": "b", "b": "b"})
     for _ in range(8):
         assert shared_scene.watchers["b"].log(1, 1) is None  # it has ended
-        shared_scene.renew_watchers(dispatch())
+        shared_scene.renew(dispatch())
     names = [
         next(word for word in program.argv if "marks" in word) for program in transport.started
     ]
@@ -310,7 +366,66 @@ def test_only_who_measures_in_a_group_has_to_have_a_watcher(
 @pytest.mark.parametrize("outcome", [{"warmup": True}, {"status": "failed"}])
 def test_what_counts_for_nothing_needs_no_watcher(outcome: dict[str, Any]) -> None:
     bare = Outcome(1, 5.0, {}, **outcome)
-    assert judged(scene({"system_log": {}}), dispatch(), bare, LAUNCH) is bare
+    unheld_scene = scene({"system_log": {}}, holds=Holds("a"))
+    assert judged(unheld_scene, dispatch(), bare, LAUNCH) is bare
+
+
+@pytest.mark.parametrize(
+    ("engine", "figures"),
+    [
+        ("udp", {"sent_bytes": 1e308, "reverse_sent_bytes": 1e308, "sent_packets": 1.0}),
+        ("udp", {"sent_bytes": 1e9, "sent_packets": 5e-324}),
+        ("tcp", {"sent_bytes": -1e12, "sent_segments": 1.0}),
+        ("tcp", {"client_user_time": -1e9, "server_user_time": 0.0}),
+        ("tcp", {"untimed_bytes": 1e12}),
+        ("tcp", {"received_bytes": 1e-320}),
+        ("tcp", {"received_bytes": 1e-300}),
+    ],
+)
+def test_figures_that_no_host_can_have_are_an_error(engine: str, figures: dict[str, float]) -> None:
+    # The interface's counters have not moved.
+    absurd_scene = scene(
+        {"engine": engine, "system_log": {}}, way=lambda *_: TrafficWay("eth0", 1500)
+    )
+    case = Case("key", engine, "ab", "a", "b", {"mode": "stream", "datagram": 1460})
+    soak = (SoakLoad(0, 0.5, 0.5, 0.0),)
+    logs = tuple(replace(log(host=host), soak=soak) for host in "ab")
+    outcome = Outcome(1, 5.0, figures, logs=logs)
+    result = judged(absurd_scene, Dispatch("t", case, (1,)), outcome, LAUNCH)
+    assert (result.status, result.error_code, result.metrics) == ("failed", "inconsistent", {})
+    assert f"engine {engine} reported figures that no host can have" in result.error_message
+
+
+@pytest.mark.parametrize("test", [{"system_log": "off"}, {"system_log": {"suspect": "off"}}])
+def test_what_was_measured_on_a_machine_that_was_lost_is_suspect_until_that_is_held_again(
+    test: dict[str, Any],
+) -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        for number in numbers:
+            yield Outcome(number, 5.0, {"throughput": 1e9}), LAUNCH
+            holds.lost.add("b")
+
+    holds = Holds("a")
+    observing = Observing(scene(test, holds=holds))
+    for numbers in ((1, 2), (3, 4)):
+        launched = observing.launch(dispatch(), numbers, Terms(), measure, RunningPrograms())
+        first, second = (outcome for outcome, _ in launched)
+        assert (first.status, second.status) == ("ok", "suspect")
+        (suspicion,) = second.suspicions
+        assert (suspicion.code, suspicion.host) == ("unheld", "b")
+        assert suspicion.message.startswith("b: lost: another run may have measured")
+
+
+def test_a_machine_that_cannot_be_held_again_makes_all_suspect() -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        yield from ((Outcome(number, 5.0, {}), LAUNCH) for number in numbers)
+
+    unheld_scene = scene({"system_log": "off"}, holds=Holds("a", "b", fails=True))
+    launched = Observing(unheld_scene).launch(
+        dispatch(), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    hosts = [[suspicion.host for suspicion in outcome.suspicions] for outcome, _ in launched]
+    assert hosts == [["a", "b"], ["a", "b"]]
 
 
 @pytest.mark.parametrize(

@@ -441,6 +441,20 @@ def test_a_figure_that_contradicts_others_is_refused_with_both_sides(
 
 
 @pytest.mark.parametrize(
+    "metrics",
+    [
+        {"throughput": 1e300, "server_elapsed": 1e300, "received_bytes": 1e300},
+        {"local_throughput": 1e300, "client_elapsed": 1e300, "sent_bytes": 1e308},
+        {"received_bytes": 1e308, "sent_bytes": 1e308, "omitted_sent_bytes": 1e308},
+    ],
+)
+def test_figures_whose_sums_are_infinite_agree_with_nothing(metrics: dict[str, float]) -> None:
+    with pytest.raises(EngineError, match=r"engine tcp contradicts itself: .*inf") as caught:
+        require_agreement("tcp", metrics, {})
+    assert caught.value.code == "inconsistent"
+
+
+@pytest.mark.parametrize(
     "agreement", AGREEMENTS, ids=lambda agreement: f"{agreement.left} {agreement.right}"
 )
 def test_each_agreement_is_one_of_metrics_that_an_engine_has(agreement: Agreement) -> None:

@@ -224,6 +224,24 @@ def test_what_a_login_shell_says_first_is_no_fact():
     assert facts.gather(FakeTransport("gw1", {"sh": shell}))["kernel"] == "Linux version 6"
 
 
+@pytest.mark.parametrize(
+    ("line", "about"),
+    [
+        ("/proc/self/limits:Max open files", "limits"),
+        (
+            "/sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq:" + "9" * 400,
+            "frequency",
+        ),
+    ],
+)
+def test_what_no_kernel_says_is_an_error_that_names_the_host(line: str, about: str):
+    def shell(_: Sequence[str]) -> Program:
+        yield from ("railgauge-facts:", line, "railgauge-facts:")
+
+    with pytest.raises(EnvironmentFailedError, match=rf"gw1: what it says of itself \({about}\)"):
+        facts.gather(FakeTransport("gw1", {"sh": shell}))
+
+
 def test_ten_thousand_peers_are_not_too_many_to_ask_about(local: Transport, iproute: None):
     peers = [f"127.{number // 250}.{number % 250}.1" for number in range(10_000)]
     assert facts.gather(local, peers)["peer_interfaces"] == "lo"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import pytest
 
@@ -113,33 +112,88 @@ def test_waiting_ends_at_its_limit_with_the_last_holder() -> None:
     assert waiting.busy.text == "run 13"
 
 
-@pytest.mark.parametrize(
-    ("given_up", "lost"),
-    [
-        (["c"], ["a"]),
-        # Its connection broke, and the run went on over another one.
-        ([], ["a", "c"]),
-    ],
-)
-def test_what_was_taken_away_is_known_at_the_end_and_lost_hosts_are_no_news(
-    given_up: list[str], lost: list[str]
-) -> None:
-    def ends(argv: Sequence[str]) -> Program:
-        yield HELD
+SILENCE = {"event": "error", "code": "no-answer", "message": "let go: the controller said nothing"}
+
+
+def restarted(*programs: Sequence[str | Wait]) -> FakeTransport:
+    """A host whose rail-hold says these when it is started first, second …, and ends then."""
+    left = iter(programs)
+
+    def program(argv: Sequence[str]) -> Program:
+        yield from next(left, ())
         return 1
 
-    ended, stays, dead = FakeTransport("a", {"rail-hold": ends}), host(HELD), host(HELD)
-    dead.host = "c"
-    machines = HeldMachines(
-        {transport.host: claim(transport) for transport in (ended, stays, dead)}
-    )
-    last_known = datetime.now(UTC)
+    return FakeTransport("n1", {"rail-hold": program})
+
+
+@pytest.mark.parametrize(
+    ("says", "reason"),
+    [
+        ([HELD], "n1: the machine can't be held for this run: rail-hold ended unexpectedly"),
+        ([HELD, json.dumps(SILENCE)], "n1: let go: the controller said nothing"),
+        ([HELD, LOSS], "n1: this fake host is lost"),
+        ([HELD, busy()], "n1 is held since 20"),
+        ([HELD, "what?"], "rail-hold on n1 said 'what?'"),
+    ],
+)
+def test_a_machine_that_is_lost_stays_so_until_it_is_renewed(
+    says: Sequence[str | Wait], reason: str
+) -> None:
+    transport = restarted(says, [HELD, NEVER])
+    machines = HeldMachines({"n1": claim(transport)})
     machines.say("run 1")
-    dead.lose()
-    machines.give_up(given_up)
+    assert machines.failure("n1").startswith(reason)
+    transport.lost = False
+    assert machines.failure("n1").startswith(reason)
+    if "is held" not in reason:
+        machines.renew("n1")
+        assert machines.failure("n1") == ""
+        first, second = transport.started
+        assert first.stdin_closed
+        assert "--text=run 1" in second.argv
+        assert second.sent == first.sent[:1] == ["token"]
     machines.close()
-    assert list(machines.lost) == lost
-    assert machines.lost["a"] <= last_known
-    assert stays.started[0].sent == ["token", "run 1"]
-    assert stays.started[0].stdin_closed
+    assert transport.started[-1].stdin_closed
     machines.close()
+
+
+def test_one_that_another_run_has_taken_is_ours_again_when_that_lets_go() -> None:
+    def program(argv: Sequence[str]) -> Program:
+        yield answers.pop(0)
+        if not answers:
+            yield LINE  # the token
+            yield LINE
+            yield HELD
+            yield NEVER
+        return 1
+
+    answers = [HELD, busy()]
+    transport = FakeTransport("n1", {"rail-hold": program})
+    machines = HeldMachines({"n1": claim(transport)})
+    machines.renew("n1")
+    assert "process 42 of user ann there: run 12" in machines.failure("n1")
+    machines.say("it has let go")
+    assert machines.failure("n1")
+    machines.renew("n1")
+    assert machines.failure("n1") == ""
+    assert len(transport.started) == 2
+    machines.close()
+
+
+def test_one_whose_holder_cannot_be_started_again_stays_lost() -> None:
+    transport = restarted([HELD], [])
+    machines = HeldMachines({"n1": claim(transport)})
+    for _ in range(2):
+        machines.renew("n1")
+        assert "rail-hold ended unexpectedly" in machines.failure("n1")
+    machines.close()
+
+
+def test_one_that_is_held_is_left_alone() -> None:
+    transport = host(HELD)
+    machines = HeldMachines({"n1": claim(transport)})
+    machines.renew("n1")
+    assert machines.failure("n1") == ""
+    assert len(transport.started) == 1
+    machines.close()
+    assert transport.started[0].stdin_closed

@@ -151,6 +151,36 @@ def test_what_is_done_of_a_matrix_is_not_done_again() -> None:
     ] == [(2,)]
 
 
+@pytest.mark.parametrize("order", ["interleaved", "sequential", "random"])
+@pytest.mark.parametrize("damaged", [0, 4])
+def test_what_a_single_pair_of_a_matrix_lacks_is_measured_for_that_alone(
+    order: str, damaged: int
+) -> None:
+    """As a copy has it that left out one damaged replication."""
+    plan = loaded(MATRIX.replace("replications: 2", f"replications: 4, order: {order}"))
+    (test,) = expand(plan)
+    finished = {("m", case.key): {1, 2, 3} for case in test.cases}
+    finished["m", test.cases[damaged].key] = {1, 3}
+    launches = [launch for launches in rounds(plan, finished=finished) for launch in launches]
+    measured = {launch.replications: launch.pairs for launch in launches}
+    assert measured == {(2,): (test.cases[damaged],), (4,): test.cases}
+    assert len(launches) == 2
+    assert all(launch.case == launch.pairs[0] for launch in launches)
+    assert all(launch.hosts == ("c", "a", "b") for launch in launches)
+
+
+def test_a_matrix_of_which_all_is_done_but_one_of_a_pair_s() -> None:
+    plan = loaded(MATRIX)
+    (test,) = expand(plan)
+    finished = {("m", case.key): {1, 2} for case in test.cases}
+    del finished["m", test.cases[1].key]
+    launches = [launch for launches in rounds(plan, finished=finished) for launch in launches]
+    assert [(launch.replications, launch.pairs) for launch in launches] == [
+        ((1,), test.cases[1:2]),
+        ((2,), test.cases[1:2]),
+    ]
+
+
 def test_groups_run_side_by_side_only_when_they_share_no_machine() -> None:
     tests = (
         "{name: t, engine: mpi, groups: [three, pair, rest], set: {mode: barrier}, replications: 1}"

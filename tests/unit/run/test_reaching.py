@@ -144,7 +144,7 @@ def test_what_a_lost_host_was_needed_for_is_missing_also_where_all_else_is_skipp
 
 def test_who_goes_on_without_a_host_has_the_facts_that_it_had_with_it(tmp_path: Path) -> None:
     with equipped(tmp_path, keep_going=True) as (job, _):
-        added = {"skipped": {}, "versions": {}, "tell_others": print, "give_up": print}
+        added = {"skipped": {}, "versions": {}, "tell_others": print, "holds": None}
         whole = extended(CheckedRun, job, **added)
         sites = {name: job.sites[name] for name in "ab"}
         transports = {job.machines[name]: job.transports[job.machines[name]] for name in "ab"}

@@ -45,7 +45,7 @@ def test_a_run_that_goes_on_has_the_versions_of_what_it_has_measured_with(tmp_pa
             left_out=0,
             sites={name: EquippedHost(host, "/engines") for name, host in hosts.items()},
             tell_others=print,
-            give_up=print,
+            holds=None,
         )
         rest = held_run.schedule.keep(lambda dispatch: dispatch.test == "ours")
         versions = find_programs(held_run).versions

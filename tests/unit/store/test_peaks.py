@@ -45,6 +45,23 @@ def test_of_a_peak_that_changed_the_last_one_counts_and_the_first_is_kept(store:
     assert store.peaks(run) == (PEAK,)
 
 
+def test_what_was_stored_last_counts_also_where_the_clock_was_set_back(store: Store) -> None:
+    run = store.begin_run(RUN, planned(case()), METRICS)
+    other_host = replace(PEAK, host="hh1")
+    store.add_peaks(run, [PEAK, other_host])
+    store.add_facts(run, "gw1", {"kernel": "6.1", "cpu": "E5-2670"})
+    ahead = "2999-12-31T23:59:59.999999Z"
+    with store.writing() as connection:
+        for table in ("peak", "host_fact"):
+            connection.exec_driver_sql(f"UPDATE {table} SET recorded_at = '{ahead}'")
+    for value, kernel in ((60e9, "6.2"), (70e9, "6.3"), (80e9, "6.1")):
+        changed = replace(PEAK, value=value)
+        store.add_peaks(run, [changed, other_host])
+        store.add_facts(run, "gw1", {"kernel": kernel, "cpu": "E5-2670"})
+        assert store.peaks(run) == (changed, other_host)
+        assert store.run(run).facts == {"gw1": {"kernel": kernel, "cpu": "E5-2670"}}
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0, -1.0])
 def test_a_peak_that_nothing_could_reach_is_refused(store: Store, value: float) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)

@@ -143,6 +143,41 @@ def test_what_was_committed_when_the_server_went_away_is_not_stored_again(
     assert not lost
 
 
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_run_begins_and_goes_on_once_while_its_server_goes_away(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch, commits: bool
+) -> None:
+    original = Store.writing
+    lost: list[OperationalError] = []
+
+    @contextmanager
+    def writing(store: Store) -> Iterator[Connection]:
+        with original(store) as connection:
+            yield connection
+            if lost and not commits:
+                connection.rollback()
+        if lost:
+            raise StoreError("the server went away") from lost.pop()
+
+    where = make_database(postgres, f"test_begun_{commits}".lower())
+    with Store.open(where) as store:
+        monkeypatch.setattr(Store, "writing", writing)
+        lost.append(OperationalError("COMMIT", {}, psycopg.OperationalError("server closed")))
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        assert not lost
+        assert list(store.run_ids()) == [run]
+        with store.claim(run):
+            store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+            store.finish_run(run, "interrupted")
+        with store.claim(run):
+            lost.append(OperationalError("COMMIT", {}, psycopg.OperationalError("closed")))
+            store.reopen_run(run)
+            assert not lost
+            assert store.run(run).state == "unfinished"
+            store.add(run, "stream", case().key, logged(2, system_log()), LAUNCH)
+        assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
+
+
 def test_what_a_server_undid_for_another_writer_is_stored_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from railgauge.base.derived import derive
+from railgauge.base.errors import EngineError
 from railgauge.base.systemlog import Suspicion
 from railgauge.engine.observing.scene import Scene, TrafficWay
 from railgauge.engine.outcome import Launch, Outcome
@@ -22,35 +24,57 @@ _LOOPBACK = "lo"
 
 
 def judged(scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> Outcome:
-    """Return the outcome with what speaks against it; a failed one or a warm-up as it is."""
+    """Return the outcome with what speaks against it; a failed one or a warm-up as it is.
+
+    One whose figures can't be calculated with is failed as `inconsistent`.
+    """
     if outcome.status == "failed" or outcome.warmup:
         return outcome
-    case = dispatch.case
+    try:
+        outcome = _with_derived(dispatch.case, outcome)
+        suspicions = [*_beyond_limits(scene, dispatch, outcome, launch)]
+    except (ArithmeticError, ValueError) as error:
+        message = (
+            f"engine {dispatch.case.engine} reported figures that no host can have ({error}); "
+            "none of this replication's can be relied on. Are the engines and rail-watch on the "
+            "hosts those of this railgauge? If so, please report it as a defect of the engine"
+        )
+        return outcome.failed(EngineError("inconsistent", message))
+    return outcome.suspected([*_unheld(scene, dispatch), *suspicions])
+
+
+def _with_derived(case: Case, outcome: Outcome) -> Outcome:
+    """Return the outcome with the metrics that its logs give; ArithmeticError for absurd ones."""
+    if not outcome.metrics:
+        return outcome
     logs = {log.host: log for log in outcome.logs}
     sides = {"client": logs.get(case.client), "server": logs.get(case.server or "")}
-    metrics = outcome.metrics
-    if metrics:
-        available = {side: log for side, log in sides.items() if log is not None}
-        metrics = {**metrics, **derive(metrics, available)}
-    outcome = replace(outcome, metrics=metrics)
+    available = {side: log for side, log in sides.items() if log is not None}
+    derived = derive(outcome.metrics, available)
+    if infinite := [name for name, value in derived.items() if not math.isfinite(value)]:
+        raise ArithmeticError(f"{', '.join(infinite)} would be infinite")
+    return replace(outcome, metrics={**outcome.metrics, **derived})
+
+
+def _beyond_limits(
+    scene: Scene, dispatch: Dispatch, outcome: Outcome, launch: Launch
+) -> Iterator[Suspicion]:
+    """Yield what the limits of its test say against it."""
     logging = scene.tests[dispatch.test].system_log
     limits = Suspect() if logging is None else logging.suspect
     if limits is None:
-        return outcome
-    suspicions: list[Suspicion] = []
+        return
+    case, metrics = dispatch.case, outcome.metrics
     if _is_ours(scene, case):
         hosts = (case.client, case.server)
-        suspicions += under_rate(case.parameters, metrics, hosts, limits.under_rate)
-        suspicions += untimed(case.parameters, metrics, hosts, limits.untimed)
+        yield from under_rate(case.parameters, metrics, hosts, limits.under_rate)
+        yield from untimed(case.parameters, metrics, hosts, limits.untimed)
     if logging is not None and limits.unwatched:
-        suspicions += _unwatched(scene, dispatch, logs)
+        yield from _unwatched(scene, dispatch, [log.host for log in outcome.logs])
     for log in outcome.logs:
         part = _part(scene, dispatch, log.host, outcome, launch)
         part = replace(part, measures_loss=not _LOSSES.isdisjoint(metrics))
-        suspicions += judge(log, part, limits)
-    if not suspicions:
-        return outcome
-    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+        yield from judge(log, part, limits)
 
 
 def _is_ours(scene: Scene, case: Case) -> bool:
@@ -61,6 +85,14 @@ def _is_ours(scene: Scene, case: Case) -> bool:
 def _sends_datagrams(scene: Scene, case: Case) -> bool:
     """Return whether one of our engines sends datagrams, whose size the plan chooses."""
     return _is_ours(scene, case) and "datagram" in scene.catalogue.engine(case.engine).parameters
+
+
+def _unheld(scene: Scene, dispatch: Dispatch) -> Iterator[Suspicion]:
+    """Yield a reason for each host whose machine another run may have measured on meanwhile."""
+    for host in dict.fromkeys(dispatch.hosts):
+        if reason := scene.holds.failure(scene.machines[host]):
+            message = f"{reason}: another run may have measured there meanwhile: measure again"
+            yield Suspicion("unheld", host, message)
 
 
 def _unwatched(scene: Scene, dispatch: Dispatch, logs: Container[str]) -> Iterator[Suspicion]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from railgauge.base.errors import EngineError, HostUnreachableError
-from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
+from railgauge.base.systemlog import PortLog, SystemLog
 from railgauge.engine.command_lines import Terms
 from railgauge.engine.observing.judging import judged
 from railgauge.engine.observing.scene import Scene
@@ -47,7 +47,7 @@ class Observing:
         Where something has to happen before and after each, only the first of `numbers` is
         measured.
         """
-        self._scene.renew_watchers(dispatch)
+        self._scene.renew(dispatch)
         ports = self._scene.ports(dispatch, programs.pause)
         with contextlib.ExitStack() as stack:
             number = next(self._numbers)
@@ -158,11 +158,11 @@ class Observing:
             loads = {kernels[host]: soaker.loads() for host, soaker in soakers.items()}
         except EngineError as error:
             for outcome, launch in measured:
-                yield _failed(outcome, error), launch
+                yield outcome.failed(error), launch
             return
         except HostUnreachableError as error:
             for outcome, launch in measured:
-                yield _failed(outcome, EngineError("host-lost", str(error))), launch
+                yield outcome.failed(EngineError("host-lost", str(error))), launch
             raise
         suspicions = [suspicion for soaker in soakers.values() for suspicion in soaker.suspicions]
         for outcome, launch in measured:
@@ -170,7 +170,7 @@ class Observing:
                 replace(log, soak=loads[kernels[log.host]].get((number, 1), ()))
                 for log in outcome.logs
             ]
-            yield _suspected(replace(outcome, logs=tuple(logs)), suspicions), launch
+            yield replace(outcome, logs=tuple(logs)).suspected(suspicions), launch
 
 
 def _drain(measured: Measured) -> tuple[list[tuple[Outcome, Launch]], HostUnreachableError | None]:
@@ -227,26 +227,4 @@ def _with_ports(
 
 
 def _refused(number: int, error: EngineError) -> tuple[Outcome, Launch]:
-    outcome = _failed(Outcome(number, time.time(), {}), error)
-    return outcome, Launch(time.time())
-
-
-def _failed(outcome: Outcome, error: EngineError) -> Outcome:
-    """Return the outcome as failed: what was measured without all that was asked for is no case."""
-    if outcome.status == "failed":
-        return outcome
-    return Outcome(
-        outcome.replication,
-        outcome.started_at,
-        {},
-        status="failed",
-        warmup=outcome.warmup,
-        error_code=error.code,
-        error_message=str(error),
-    )
-
-
-def _suspected(outcome: Outcome, suspicions: Sequence[Suspicion]) -> Outcome:
-    if outcome.status == "failed" or outcome.warmup or not suspicions:
-        return outcome
-    return replace(outcome, status="suspect", suspicions=(*outcome.suspicions, *suspicions))
+    return Outcome(number, time.time(), {}).failed(error), Launch(time.time())

@@ -11,7 +11,7 @@ from functools import partial
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.base.side_by_side import everywhere
 from railgauge.engine.measure import EquippedHost
-from railgauge.engine.observing.scene import Pause, Ports, Scene, TrafficWay
+from railgauge.engine.observing.scene import Holds, Pause, Ports, Scene, TrafficWay
 from railgauge.engine.watch.watcher import Watcher
 from railgauge.hosts.equipment.path_counters import PathCounters
 from railgauge.plan.links import Link
@@ -27,6 +27,7 @@ def set_scene(
     sites: Mapping[str, EquippedHost],
     machines: Mapping[str, str],
     facts: Facts,
+    holds: Holds,
     say: Callable[[str], None],
 ) -> Scene:
     """Return the scene of these dispatches, with a watcher on each machine that is to have one.
@@ -43,6 +44,7 @@ def set_scene(
         {host: facts.get(host, {}).get("boot_id") or machines[host] for host in sites},
         alone=plan.concurrency == 1,
         token=f"railgauge-{secrets.token_hex(6)}",
+        holds=holds,
         way=partial(_way, loaded, facts),
         ports=partial(_ports, loaded),
     )
@@ -65,6 +67,8 @@ def _start_watchers(
     logs = (test.system_log for test in scene.tests.values())
     interval = min(log.interval for log in logs if log)
 
+    failures: list[str] = []
+
     def start(machine: str) -> Watcher | None:
         site = scene.sites[hosts[machine]]
         name = f"{scene.token}-{places[machine]}"
@@ -73,10 +77,12 @@ def _start_watchers(
         except HostUnreachableError:
             return None  # What is launched there will report it.
         except EnvironmentFailedError as error:
-            say(str(error))
+            failures.append(str(error))
             return None
 
     started = everywhere(start, hosts)
+    for failure in failures:
+        say(failure)
     return {machine: watcher for machine, watcher in started.items() if watcher is not None}
 
 

@@ -27,6 +27,16 @@ class Ports(Protocol):
         """Read them again and return what they counted in between, and warnings."""
 
 
+class Holds(Protocol):
+    """What keeps other runs off the machines, which are known by the names that `Scene` has."""
+
+    def renew(self, machine: str) -> None:
+        """Take it again if it was lost; no launch is on it."""
+
+    def failure(self, machine: str) -> str:
+        """Return why another run may have been on it since it was renewed, "" if none was."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrafficWay:
     """The interface that a host's traffic to another takes, and its MTU; None and 0: unknown."""
@@ -37,7 +47,7 @@ class TrafficWay:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The hosts of a run: the `machines` behind them, by whose name their `watchers` are known.
+    """The hosts of a run: the `machines` behind them, as `watchers` and `holds` know them.
 
     Hosts whose `kernels` are the same are one computer, whatever they are called. `way` says
     which way a host's traffic to another takes in a launch, and `ports` what of its link's path is
@@ -52,6 +62,7 @@ class Scene:
     kernels: Mapping[str, str]
     alone: bool
     token: str
+    holds: Holds
     watchers: dict[str, Watcher] = field(default_factory=dict)
     way: Callable[[Dispatch, str, str], TrafficWay] = lambda *_: TrafficWay(None, 0)
     ports: Callable[[Dispatch, Pause], Ports | None] = lambda *_: None
@@ -66,8 +77,10 @@ class Scene:
         )
         return dispatch.hosts[:1] if alone else dispatch.hosts
 
-    def renew_watchers(self, dispatch: Dispatch) -> None:
-        """Start those again that were lost; no other launch is on these machines."""
+    def renew(self, dispatch: Dispatch) -> None:
+        """Take again what was lost of machines and watchers; no other launch is on these."""
+        for machine in {self.machines[host] for host in dispatch.hosts}:
+            self.holds.renew(machine)
         for machine in {self.machines[host] for host in self.watching(dispatch)}:
             self.watchers[machine] = self.watchers[machine].renewed()
 

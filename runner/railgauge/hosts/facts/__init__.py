@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from railgauge.base.errors import EnvironmentFailedError
 from railgauge.hosts.facts import (
     build,
     cgroup,
@@ -69,12 +70,20 @@ _MOST_PEERS = 1000
 def gather(transport: Transport, peers: Sequence[str] = (), *, engines: str = "") -> dict[str, str]:
     """Return the facts of the transport's host, in order of source; EnvironmentFailedError.
 
-    `peers` are the addresses of the hosts it is to talk to, `engines` is the folder of the engines
-    built there. Of more than a thousand peers every second, third … is asked about.
+    An answer that no kernel gives ends in that, too. `peers` are the addresses of the hosts it is
+    to talk to, `engines` is the folder of the engines built there. Of more than a thousand peers
+    every second, third … is asked about.
     """
     sampled_peers = peers[:: -(-len(peers) // _MOST_PEERS) or 1]
     files = ask(transport, SOURCES, engines, sampled_peers)
     facts: dict[str, str] = {}
     for source in SOURCES:
-        facts.update(source.parse(files))
+        try:
+            facts.update(source.parse(files))
+        except (ValueError, LookupError, ArithmeticError) as error:
+            about = source.parse.__module__.rpartition(".")[2]
+            raise EnvironmentFailedError(
+                f"host {transport.host}: what it says of itself ({about}) can't be read "
+                f"({type(error).__name__}: {str(error)[:200]}): is its /proc that of Linux?"
+            ) from error
     return facts

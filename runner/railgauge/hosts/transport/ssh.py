@@ -11,6 +11,7 @@ blocks.
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import shlex
 import string
@@ -48,6 +49,7 @@ _START = (
     "read -r pid name state parent group rest </proc/$$/stat; "
     'echo "$mark ready $group"; "$@"; exit $?'
 )
+_READY = re.compile(r" ready ([0-9]{1,10})\s*")
 
 
 def encode(argv: Sequence[str]) -> str:
@@ -123,7 +125,12 @@ class SshProcess:
                 f"{self._host}: can't start {program!r}: it isn't there or may not be run; "
                 "check its spelling, PATH and permissions"
             )
-        self._group = int(state.split()[1])
+        if (ready := _READY.fullmatch(state)) is None:
+            raise EnvironmentFailedError(
+                f"{self._host}: can't start {program!r}: the shell there said "
+                f"{state.strip()[:100]!r} instead of its process group: is /proc mounted there?"
+            )
+        self._group = int(ready[1])
 
     def read_line(self, timeout: float | None = None) -> str | None:
         """See `Process.read_line`."""

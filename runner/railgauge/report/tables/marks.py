@@ -39,6 +39,7 @@ _SUSPECT = {
     "throttled": "CPUs were throttled",
     "receive-drops": "packets were dropped at the receiver",
     "unwatched": "no system log shows what else ran",
+    "unheld": "another run may have measured there meanwhile",
     "under-rate": "less was sent than asked for",
     "untimed": "part of what was received was not timed",
 }
