@@ -143,8 +143,8 @@ def judged_metrics(rule: Replications, engine: EngineInfo, mode: Value | None) -
     """Return the metrics whose intervals have to be narrow, of those that `engine` gives in `mode`.
 
     They are those that the rule names or, where it names none, the one that says most: the first
-    headline, one that is always there if possible, or, of an engine without any, its first metric
-    of which more or less is better. Empty where nothing is left to be judged.
+    headline, no share (of losses, mostly 0) and always there if possible, or, of an engine without
+    any, its first metric of which more or less is better. Empty where nothing is left to be judged.
     """
     metrics = engine.metrics_in(mode)
     if rule.metric:
@@ -152,7 +152,9 @@ def judged_metrics(rule: Replications, engine: EngineInfo, mode: Value | None) -
         return tuple(name for name in rule.metric if name in names)
     headlines = [metric for metric in metrics if metric.headline]
     if headlines:
-        first = min(headlines, key=lambda metric: (metric.optional, metric.headline))
+        first = min(
+            headlines, key=lambda metric: (metric.kind == "share", metric.optional, metric.headline)
+        )
         return (first.name,)
     directed = [metric.name for metric in metrics if metric.better in ("higher", "lower")]
     return tuple(directed[:1])
