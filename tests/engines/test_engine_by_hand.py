@@ -30,7 +30,7 @@ def _rows(text: str) -> dict[str, dict[str, float | None]]:
     ("options", "columns"),
     [
         (("udp",), "network Mbit/s local Mbit/s sent received lost loss %"),
-        (("udp", "--mode=latency"), "lost trips min us mean us max us p50 us"),
+        (("udp", "--mode=latency"), "lost loss % trips min us mean us max us p50 us"),
         (("tcp", "--congestion=system"), "Mbit/s local Mbit/s sent bytes messages retrans"),
         (("tcp", "--congestion=system", "--mode=latency"), "trips min us mean us max us"),
     ],

@@ -1,8 +1,8 @@
 """A host that isn't there, with an engine on it that measures nothing in no time.
 
 For trying the runner's own work at the size of a large cluster: what it reads, schedules and stores
-is real, the numbers are not: each is 1, as which those of streams contradict one another, so that
-its mode has to be latency. No plan can ask for it.
+is real, the numbers are not: each is 1, a share a half, as which those of streams contradict one
+another, so that its mode has to be latency. No plan can ask for it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,11 @@ class SimulatedTransport(FakeTransport):
     def _measure(self, argv: Sequence[str], dies: bool) -> Program:
         options = dict(word[2:].split("=", 1) for word in argv if "=" in word)
         mode, count = options.get("mode"), int(options["replications"])
-        required = (metric for metric in self._engine.metrics_in(mode) if not metric.optional)
-        metrics = {metric.name: 1.0 for metric in required}
+        metrics = {
+            metric.name: 0.5 if metric.kind == "share" else 1.0
+            for metric in self._engine.metrics_in(mode)
+            if not metric.optional
+        }
         yield self._event("settings", parameters={}, client={}, server={})
         if dies:
             yield LOSS
