@@ -19,15 +19,19 @@ _CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000  # unshare(2)
 _NAMES = Path("/run/netns")
 _CGROUPS = Path("/sys/fs/cgroup")
 _LEAST_MEMORY = 8 * 1024 * 1024  # KiB
+_USERS_SETTINGS = ("DB", "WAIT", "MARGIN", "DEBUG", "SSH_CONFIG")
 
 
 def separate() -> None:
-    """Give this process, and all that it starts, a network of its own if it may have that."""
+    """Give this process and what it starts no user's settings, and, if it may, its own network."""
     # What a script starts in its background ignores Ctrl-C, and so would all that tests start.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             handler = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
             signal.signal(number, handler)
+    # Tests would store into the database of whoever runs them.
+    for name in _USERS_SETTINGS:
+        os.environ.pop(f"RAILGAUGE_{name}", None)
     # Machines are held for a run, and several sessions may share one.
     os.environ["RAILGAUGE_LOCK"] = f"railgauge-test-{os.getpid()}"
     if os.geteuid() != 0 or "PYTEST_XDIST_WORKER" not in os.environ:

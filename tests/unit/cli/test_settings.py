@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.support import command_line
+from tests.support import ROOT, command_line
 
 from railgauge.cli.gating import gate
 from railgauge.cli.planning import check
@@ -82,3 +83,14 @@ def test_a_mistake_has_its_place(folder: Path, text: str | bytes, says: str) -> 
     completed = listed(folder)
     assert completed.returncode == 2
     assert says in completed.stderr
+
+
+@pytest.mark.parametrize("name", ["RAILGAUGE_DB", "RAILGAUGE_WAIT", "RAILGAUGE_MARGIN"])
+def test_the_settings_of_who_runs_the_tests_are_none_of_theirs(name: str) -> None:
+    """They would store what they try in a database with real results."""
+    script = "import os; from tests.support.own_machine import separate; separate();"
+    environment = {**os.environ, name: "value"}
+    environment.pop("PYTEST_XDIST_WORKER", None)  # which would be given a network, too
+    argv = [sys.executable, "-c", f"{script} print({name!r} in os.environ)"]
+    ended = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("False\n", "")
