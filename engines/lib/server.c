@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define PENDING 64            /* connections that have not said hello yet, or wait their turn */
-#define HELLO_SECONDS 5.0     /* for a whole hello and proof */
 #define TURN_SECONDS 0.3      /* for the session before to end, until we say "busy" */
 #define HELLO_LIMIT 1024      /* bytes of fields */
 
@@ -70,7 +69,7 @@ static bool is_from(const struct pending *client, const struct address *source)
 /* Strangers of one address are in the way of one another only. */
 static void admit(struct server *server)
 {
-    struct pending guest = {.until = now_ns() + seconds_ns(HELLO_SECONDS)}, *place = NULL;
+    struct pending guest = {.until = now_ns() + seconds_ns(ANSWER_SECONDS)}, *place = NULL;
     double own = 0;
     guest.fd = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC);
     if (guest.fd < 0) { /* none after all, or no descriptor left, which must not become a busy loop */

@@ -249,6 +249,15 @@ def test_a_session_hears_nothing_that_is_not_sealed_as_its_clients_next_words(
     _still_honest(engines, server)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_client_that_is_stopped_before_its_proof_is_served(engines, wire, engine: str) -> None:
+    peer, hello, challenge = _opened(wire, engines.server(engine))
+    time.sleep(6)
+    peer.begin("", hello, challenge, server=False)
+    peer.send(wire.PROOF, engine=engine)
+    assert peer.receive_bytes()[0] == wire.WELCOME
+
+
 def test_a_secret_that_is_too_long_is_refused(engines) -> None:
     server = engines.start("udp", "server", "--json", "--port=0", "--secret-stdin")
     server.write("x" * 129 + "\n")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -143,6 +145,40 @@ def test_a_slow_hosts_row_and_column_are_the_slow_ones(
         return rates
 
     paced(measure, lambda rates: min(rates[False]) > 2 * max(rates[True]))
+
+
+def test_a_damaged_pair_that_a_copy_lacks_is_measured_again_and_nothing_else(
+    box: Box, tmp_path: Path
+) -> None:
+    plan = write_plan(box, tmp_path, test("matrix", set=MATRIX, replications=2))
+    assert railgauge(tmp_path, "run", str(plan)).returncode == 0
+    stored = "SELECT link, replication, metric, value, started_at, status FROM measurement"
+    before = set(select(tmp_path, stored))
+    damaged = {row for row in before if row[:2] == ("n2→n1", 1)}
+    with contextlib.closing(sqlite3.connect(tmp_path / "railgauge.db")) as database:
+        changed = database.execute(
+            "UPDATE value SET value = 2 * value WHERE number = 1 AND run_case_id = (SELECT "
+            "run_case.id FROM run_case JOIN bench_case ON bench_case.id = case_id "
+            "WHERE link = 'n2→n1')"
+        )
+        assert changed.rowcount == len(damaged) > 0
+        database.commit()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    copied = railgauge(tmp_path, "db", "copy", "railgauge.db", "copy/railgauge.db")
+    assert copied.returncode == 1, copied.stderr
+    assert "n2→n1" in copied.stdout + copied.stderr
+    assert set(select(copy, stored)) == before - damaged
+    count_launches = "SELECT count(*) FROM launch"
+    ((launches,),) = select(copy, count_launches)
+    resumed = railgauge(tmp_path, "resume", "1", "--db", "copy/railgauge.db")
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    after = set(select(copy, stored))
+    assert before - damaged < after
+    assert {row[:2] for row in after - before} == {("n2→n1", 1)}
+    assert len(after) == len(before)
+    assert select(copy, count_launches) == [(launches + 1,)]
+    assert railgauge(tmp_path, "db", "check", "--db", "copy/railgauge.db").returncode == 0
 
 
 def test_each_end_says_what_it_ran_on(box: Box, tmp_path: Path) -> None:

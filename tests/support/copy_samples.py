@@ -99,8 +99,8 @@ def stored_links(store: Store) -> int:
     store.add(run, "stream", case().key, reasons, later)
     inside = replace(measured(1, 3.0), trace=encode(tcp_series()))
     store.add(run, "stream", case(64).key, inside, Launch(MOMENT + 10))
-    store.skip(run, "stream", case(512).key, "no iperf3 on gw1")
-    store.end_case(run, "stream", case().key, "narrow")
+    store.skip_cases(run, {("stream", case(512).key): "no iperf3 on gw1"})
+    store.end_cases(run, {("stream", case().key): "narrow"})
     store.finish_run(run, "complete")
     store.set_baseline("good", [run], "before the update")
     return run

@@ -48,7 +48,7 @@ def ended_early(database: Path | str) -> int:
             store.add(
                 run, "stream", lane().key, Outcome(number, 1.0, {"throughput": value}), LAUNCH
             )
-        store.end_case(run, "stream", lane().key, "narrow")
+        store.end_cases(run, {("stream", lane().key): "narrow"})
         store.finish_run(run, "complete")
     return run
 

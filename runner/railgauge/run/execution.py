@@ -202,9 +202,7 @@ class Execution:
             workers.shutdown()
             self._observer.end()
         if self.totals.out_of_time and setting.final:
-            with self._store.together():
-                for (test, key), ended in self._judge.end_all().items():
-                    self._store.end_case(self._run, test, key, ended)
+            self._store.end_cases(self._run, self._judge.end_all())
         totals = self.totals
         totals.planned = most.planned - self._judge.spared - self._judge.optional
         totals.missing = totals.planned - totals.measured - totals.failed

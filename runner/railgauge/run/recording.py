@@ -24,9 +24,7 @@ def record(job: InspectedRun) -> RecordedRun:
     if run is None:
         return extended(RecordedRun, job, run=_begin(job))
     store_skipped(job, run)
-    with job.request.store.together():
-        for (test, key), ended in job.ended.items():
-            job.request.store.end_case(run, test, key, ended)
+    job.request.store.end_cases(run, job.ended)
     if job.schedule:
         _reopen(job, run)
     return extended(RecordedRun, job, run=run)

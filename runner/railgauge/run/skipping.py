@@ -53,14 +53,12 @@ def store_skipped(job: CheckedRun, run: int) -> None:
         for planned in store.run(run).cases
         if planned.skipped
     }
-    changed = [
-        (key, job.skipped.get(key))
+    changed = {
+        key: job.skipped.get(key)
         for key in sorted(cases)
         if job.skipped.get(key) != before.get(key)
-    ]
-    with store.together():
-        for (test, case_key), reason in changed:
-            store.skip(run, test, case_key, reason)
+    }
+    store.skip_cases(run, changed)
 
 
 def _foreign(job: HeldRun) -> Iterator[tuple[Dispatch, EngineInfo]]:

@@ -52,17 +52,14 @@ def claim_file(database: str, run_id: int) -> Iterator[None]:
             meaning = f"{cannot}: a link is in place of its lock file: remove {path}"
         raise StoreError(f"the database {database} {meaning}") from error
     with lock:
-        try:
-            yield
-        finally:
-            # While it's still locked: afterwards it may be the next holder's. One that stays
-            # behind is no claim either.
-            with contextlib.suppress(OSError):
-                path.unlink()
+        yield
 
 
-def _lock(path: Path, run_id: int) -> TextIO:
-    """Return the locked file, with its holder's name in it; OSError, InputError if it's held."""
+def _lock(path: Path, run_id: int) -> contextlib.ExitStack:
+    """Lock the file, with its holder's name in it, until that is closed.
+
+    OSError, or InputError while it's held.
+    """
     while True:
         with contextlib.ExitStack() as stack:
             number = os.open(path, _OPENED, 0o666)
@@ -74,11 +71,18 @@ def _lock(path: Path, run_id: int) -> TextIO:
                 raise _claim_error(run_id, file.read(300).strip()) from None
             # The last holder may have removed this file since it was opened here.
             if _is_at(file, path):
+                # While it's still locked: afterwards it may be the next holder's.
+                stack.callback(_remove, path)
                 file.truncate(0)
                 file.write(f"process {os.getpid()} on host {socket.gethostname()}\n")
                 file.flush()
-                stack.pop_all()
-                return file
+                return stack.pop_all()
+
+
+def _remove(path: Path) -> None:
+    # One that stays behind is no claim either.
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def _is_at(file: TextIO, path: Path) -> bool:

@@ -173,25 +173,35 @@ class Database:
         process took a run that was claimed.
         """
         results: list[_T] = []
+
+        def attempt() -> _T:
+            with self.writing() as connection:
+                self._keep_claims(connection)
+                if not (results and is_stored(connection)):
+                    results[:] = [change(connection)]
+            return results[0]
+
+        # Others can be sure of nothing: somebody else may have stored the same meanwhile.
+        return self.patiently(attempt, waits=is_own or bool(self._claims))
+
+    def patiently(self, attempt: Callable[[], _T], *, waits: bool = True) -> _T:
+        """Return what `attempt` does, made again if the server goes away meanwhile, as `transact`.
+
+        With `waits` a server that went away is waited for, if it ever answered.
+        """
         tries = 0
         while True:
             tries += 1
             try:
-                with self.writing() as connection:
-                    self._keep_claims(connection)
-                    if not (results and is_stored(connection)):
-                        results = [change(connection)]
+                return attempt()
             except StoreError as error:
                 if tries == _MOST_TRIES:
                     raise
                 if is_deadlock(error):
                     continue
-                # Others can be sure of nothing: somebody else may have stored the same meanwhile.
-                if not (self._claims or is_own) or not is_lost(error):
+                if not (waits and self._answered and is_lost(error)):
                     raise
                 self._await_server(error)
-            else:
-                return results[0]
 
     def _keep_claims(self, connection: Connection) -> None:
         """Take the claims again that the server lost; InputError if another process was faster.
@@ -212,6 +222,7 @@ class Database:
         limit = time.monotonic() + self._busy_seconds
         while True:
             try:
+                self._engine.connect().close()
                 for claim in self._claims:
                     claim.renew()
             except DBAPIError as error:
@@ -240,12 +251,16 @@ class Database:
         Only claims exclude each other: whoever measures a run or goes on with one takes it. A claim
         ends with its process, however that ends.
         """
-        with self.reading() as connection:
-            read.find_run(connection, run_id)
         with ExitStack() as claimed:
+
+            def take() -> None:
+                with self.reading() as connection:
+                    read.find_run(connection, run_id)
+                with self._explained():
+                    claimed.enter_context(self._claim(run_id))
+
             # Errors of what is done inside are not the claim's to explain.
-            with self._explained():
-                claimed.enter_context(self._claim(run_id))
+            self.patiently(take)
             yield
 
     def _claim(self, run_id: int) -> AbstractContextManager[None]:
@@ -301,12 +316,18 @@ class Database:
 def reading(
     query: Callable[Concatenate[Connection, _P], _T],
 ) -> Callable[Concatenate[Database, _P], _T]:
-    """Return the query as a method of a database, with one consistent view of it."""
+    """Return the query as a method of a database, with one consistent view of it.
+
+    It is made again where the server goes away meanwhile.
+    """
 
     @wraps(query)
     def method(database: Database, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        with database.reading() as connection:
-            return query(connection, *args, **options)
+        def attempt() -> _T:
+            with database.reading() as connection:
+                return query(connection, *args, **options)
+
+        return database.patiently(attempt)
 
     return method
 

@@ -183,25 +183,32 @@ class Store(Database):
 
         self._add(insert)
 
-    def skip(self, run_id: int, test: str, case_key: str, reason: str | None) -> None:
-        """Store why a case isn't measured, or (None) that it is after all.
+    def skip_cases(self, run_id: int, reasons: Mapping[tuple[str, str], str | None]) -> None:
+        """Store why cases (test, key) aren't measured, or (None) that they are; all or nothing."""
+        self._set(run_id, write.set_skipped, reasons)
 
-        Many at once are stored `together`.
+    def end_cases(self, run_id: int, ends: Mapping[tuple[str, str], CaseEnd | None]) -> None:
+        """Store why cases (test, key) get no more replications, or (None) that they go on.
+
+        All of it or nothing.
         """
-        self._open_run(run_id)
-        self._add(
-            partial(write.set_skipped, run_id=run_id, test=test, case_key=case_key, reason=reason)
-        )
+        self._set(run_id, write.set_ended, ends)
 
-    def end_case(self, run_id: int, test: str, case_key: str, ended: CaseEnd | None) -> None:
-        """Store why a case gets no more replications, or (None) that it goes on.
-
-        Many at once are stored `together`.
-        """
+    def _set(
+        self,
+        run_id: int,
+        set_value: Callable[[Connection, int, str, str, _T], None],
+        values: Mapping[tuple[str, str], _T],
+    ) -> None:
+        if not values:
+            return
         self._open_run(run_id)
-        self._add(
-            partial(write.set_ended, run_id=run_id, test=test, case_key=case_key, ended=ended)
-        )
+
+        def change(connection: Connection) -> None:
+            for (test, case_key), value in values.items():
+                set_value(connection, run_id, test, case_key, value)
+
+        self._add(change)
 
     def finish_run(self, run_id: int, state: RunState) -> None:
         """Store that the run ended, and how."""

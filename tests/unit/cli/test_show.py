@@ -32,7 +32,7 @@ def where(tmp_path: Path) -> str:
             for number in range(1, n + 1):
                 values = {"throughput": float(rng.normal(1e9, spread)), "loss_rate": 0.0}
                 store.add(run, "stream", test_case.key, Outcome(number, MOMENT, values), LAUNCH)
-            store.end_case(run, "stream", test_case.key, ended)
+            store.end_cases(run, {("stream", test_case.key): ended})
         store.finish_run(run, "complete")
     return path
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.watch_samples import log, ready
+from tests.support.watch_samples import log, mark, ready
 
 from railgauge.base.errors import HostUnreachableError
 from railgauge.base.systemlog import SoakLoad
@@ -280,6 +280,38 @@ def test_a_watcher_that_is_lost_is_named_with_what_ended_it() -> None:
         "b: no system log shows what else ran there, as rail-watch ended with status 3: see that "
         "it runs there, and measure again"
     )
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (ready(started_at=1e300), mark(1.0, "begin", launch=1), mark(2.0, "end", launch=1)),
+        (ready(), mark(1.0, "begin", launch=1), mark(1e300, "end", launch=1)),
+        (ready(), mark(9.0, "begin", launch=1), mark(2.0, "end", launch=1)),
+    ],
+)
+def test_a_watcher_that_says_absurd_figures_counts_for_none(lines: Sequence[str]) -> None:
+    def absurd(argv: Sequence[str]) -> Iterator[Any]:
+        yield ready()
+        yield LINE
+        yield from lines
+        yield LINE
+
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        transport.started[0].send_line("")
+        yield Outcome(1, 5.0, {"throughput": 1e9}), LAUNCH
+
+    transport = FakeTransport("a", {"rail-watch": absurd})
+    watcher = Watcher(transport, "/engines", "name", 1.0)
+    watched = scene({"system_log": {}}, [transport], watchers={"a": watcher})
+    ((outcome, _),) = Observing(watched).launch(
+        dispatch(), (1,), Terms(), measure, RunningPrograms()
+    )
+    assert outcome.status == "suspect"
+    assert [suspicion.host for suspicion in outcome.suspicions] == ["a", "b"]
+    assert {suspicion.code for suspicion in outcome.suspicions} == {"unwatched"}
+    assert outcome.logs == ()
+    assert watcher.failure
 
 
 def test_all_that_is_said_of_watchers_that_do_not_start_is_said_by_the_thread_that_asks() -> None:

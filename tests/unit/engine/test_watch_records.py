@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -221,7 +222,10 @@ def test_an_idle_stretch_is_what_was_counted_between_our_own_marks() -> None:
         '{"event": "sample", "at": NaN, "changed": []}',
         '{"event": "counters", "first": 0, "names": [3], "gauges": []}',
         '{"event": "counters", "first": 99999999, "names": [], "gauges": []}',
-        ready(ticks_per_second=0),
+        *(ready(ticks_per_second=ticks) for ticks in (0, -100, 10**9, 10**400)),
+        *(ready(started_at=moment) for moment in (1e300, 1e18, -1.0, math.nan, math.inf)),
+        sample(1e300),
+        mark(1e300, "end"),
         f'{{"event": "sample", "at": 1{"0" * 400}, "changed": []}}',
         '{"event": "labels", "labels": []}',
         "[" * 100_000,
@@ -232,10 +236,12 @@ def test_what_rail_watch_may_not_say_is_refused(line: str) -> None:
         parse(line)
 
 
-@pytest.mark.parametrize("line", [sample(1.0, 99, 1), counters(first=9)])
+@pytest.mark.parametrize(
+    "line", [sample(1.0, 99, 1), counters(first=9), sample(0.5), mark(0.5, "end")]
+)
 def test_lines_that_contradict_those_before_are_refused(line: str) -> None:
     with pytest.raises(EngineError, match="rail-watch on gw1"):
-        record(*BASE, line)
+        record(*BASE, sample(1.0), line)
 
 
 def test_what_comes_before_it_watches_is_refused() -> None:

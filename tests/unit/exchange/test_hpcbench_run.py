@@ -337,7 +337,7 @@ def test_replications_that_a_rule_did_not_need_are_not_missing(store, tmp_path, 
     for number in range(1, 9):
         outcome = Outcome(number, MOMENT + number, stream_metrics(number))
         store.add(run, "stream", case.key, outcome, Launch(MOMENT))
-    store.end_case(run, "stream", case.key, "narrow")
+    store.end_cases(run, {("stream", case.key): "narrow"})
     files = exported(store, run, tmp_path, catalogue)
     again = import_hpcbench(store, sorted(tmp_path.glob("*/output")), catalogue=catalogue).run
     assert len(files) == 1

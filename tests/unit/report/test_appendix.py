@@ -93,7 +93,7 @@ def _measured(
             store.add(run, "stream", key, outcome, Launch(1.0))
     for number in range(1, 8):
         store.add(run, "ping", ping.key, Outcome(number, 1.0, {"rtt_p50": 1e-5}), Launch(1.0))
-    store.end_case(run, "ping", ping.key, "narrow")
+    store.end_cases(run, {("ping", ping.key): "narrow"})
     store.finish_run(run, "complete")
     return run
 
@@ -234,7 +234,7 @@ def test_a_warm_up_that_only_some_cases_had_is_not_claimed_of_all(store: Store) 
 
 def test_cases_that_may_still_be_measured_are_not_said_to_have_ended(store: Store) -> None:
     run = _measured(store)
-    store.end_case(run, "ping", _case("tcp", message=64, warmup=0.0).key, None)
+    store.end_cases(run, {("ping", _case("tcp", message=64, warmup=0.0).key): None})
     text = _text(_appendix(store, run))
     assert "6 to 9, until ci95(median) <= 1%; cases not ended yet: 1." in text
     assert "(random, seed 4711), of the cases that hadn't had enough." in text

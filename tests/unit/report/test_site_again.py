@@ -128,11 +128,11 @@ def _peak(store: Store) -> None:
 
 
 def _skipped(store: Store) -> None:
-    store.skip(3, "stream", lane(1).key, "no such device")
+    store.skip_cases(3, {("stream", lane(1).key): "no such device"})
 
 
 def _ended(store: Store) -> None:
-    store.end_case(3, "stream", lane(1).key, "narrow")
+    store.end_cases(3, {("stream", lane(1).key): "narrow"})
 
 
 def _failed(store: Store) -> None:

@@ -288,7 +288,7 @@ def keep(
         store.add(number, "t", key, stored_outcome, launch)
         ended[key] = fresh.note("t", cases[key], stored_outcome, NOW, 1.0)
         if ended[key]:
-            store.end_case(number, "t", key, ended[key])
+            store.end_cases(number, {("t", key): ended[key]})
 
 
 @pytest.mark.parametrize("killed_after", [1, 30, 65, 66, 67, 80, 100])
@@ -335,7 +335,7 @@ def test_an_end_that_was_not_stored_any_more_is_found_again(tmp_path: Path) -> N
         for replication in range(1, 9):
             for case in test.cases:
                 store.add(number, "t", case.key, outcome(replication, 1e9), Launch(NOW))
-        store.end_case(number, "t", "t0", "budget")
+        store.end_cases(number, {("t", "t0"): "budget"})
         judge = Judge([test], CATALOGUE)
         assert judge.recall(store, number) == {("t", "t1"): "narrow"}
         assert judge.still_open == 0

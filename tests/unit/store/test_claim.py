@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -186,6 +187,22 @@ def test_a_released_claim_leaves_no_file(tmp_path: Path) -> None:
         with store.claim(run):
             assert (tmp_path / f"railgauge.db.run-{run}.lock").exists()
         assert not list(tmp_path.glob("*.lock"))
+
+
+def test_a_claim_that_the_disk_has_no_room_for_leaves_no_file(tmp_path: Path) -> None:
+    where = tmp_path / "railgauge.db"
+    (run,) = begin(str(where))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Store.open(str(where)) as store:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            with pytest.raises(StoreError, match="cannot be claimed"), store.claim(run):
+                raise AssertionError("claimed without a lock")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert not list(tmp_path.glob("*.lock"))
+        with store.claim(run):
+            pass
 
 
 def test_two_names_of_one_database_are_one_claim(tmp_path: Path) -> None:

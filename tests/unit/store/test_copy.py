@@ -122,7 +122,7 @@ def test_a_run_that_went_on_gets_what_is_missing(source: Store, target: Store) -
     source.add(run, "stream", case().key, lossy(2), LAUNCH)
     source.add(run, "stream", case().key, measured(3), Launch(MOMENT + 30))
     source.add_facts(run, "gw1", {"kernel": "6.2"})
-    source.end_case(run, "stream", case().key, "budget")
+    source.end_cases(run, {("stream", case().key): "budget"})
     source.finish_run(run, "complete")
     copied = copy(source, target)
     assert (copied.more, copied.replications, copied.differences) == (1, 2, [])
@@ -155,7 +155,7 @@ def test_what_was_measured_on_in_the_target_stays(source: Store, target: Store) 
     target.reopen_run(1)
     target.add(1, "stream", case().key, measured(2), Launch(MOMENT + 9))
     target.finish_run(1, "complete")
-    source.skip(run, "stream", case().key, "of no concern")
+    source.skip_cases(run, {("stream", case().key): "of no concern"})
     before = contents(target)
     assert copy(source, target) == Copied(same=1)
     assert contents(target) == before
@@ -171,7 +171,7 @@ def test_a_run_that_went_on_under_a_clock_set_back_ends_there_too(
     copy(source, target)
     source.reopen_run(run)
     source.add(run, "stream", case().key, measured(2), Launch(MOMENT + 9))
-    source.end_case(run, "stream", case().key, "narrow")
+    source.end_cases(run, {("stream", case().key): "narrow"})
     source.finish_run(run, "complete")
     assert copy(source, target).replications == 1
     assert contents(target) == contents(source)
@@ -186,12 +186,12 @@ def test_a_run_that_went_further_in_the_target_keeps_how_it_stands(
     run = source.begin_run(RUN, cases, METRICS)
     source.add(run, "stream", case().key, measured(1), LAUNCH)
     copy(source, target)
-    source.skip(run, "stream", case(512).key, "no iperf3 on gw1")
+    source.skip_cases(run, {("stream", case(512).key): "no iperf3 on gw1"})
     if state != "unfinished":
         source.finish_run(run, state)
     # There it went on, and was killed.
     target.add(1, "stream", case().key, measured(2), Launch(MOMENT + 9))
-    target.end_case(1, "stream", case().key, "narrow")
+    target.end_cases(1, {("stream", case().key): "narrow"})
     copied = copy(source, target)
     assert (copied.more, copied.differences) == (1, [])
     stored = target.run(1)
@@ -233,9 +233,9 @@ def test_a_case_with_other_values_there_keeps_why_it_ended(source: Store, target
             # Only the first has other values there.
             measured_value = value if stored_case == case() else 5.0
             store.add(1, "stream", stored_case.key, measured(1, measured_value), LAUNCH)
-        store.end_case(1, "stream", case().key, ended)
+        store.end_cases(1, {("stream", case().key): ended})
         store.finish_run(1, "complete")
-    source.end_case(run, "stream", case(64).key, "budget")
+    source.end_cases(run, {("stream", case(64).key): "budget"})
     (difference,) = copy(source, target).differences
     assert "replication 1 of case" in difference
     assert [planned_case.ended for planned_case in target.run(1).cases] == ["most", "budget"]

@@ -54,7 +54,7 @@ def test_a_run_has_its_counts_while_it_is_over_only(store: Store) -> None:
     store.reopen_run(run)
     store.add(run, "stream", SIZES[0].key, measured(3, 8.0), LAUNCH)
     assert (stored(store), counted(store)) == ([(None,) * 5], [(2, 0, 6, 2, 1)])
-    store.skip(run, "stream", SIZES[1].key, "no iperf3")
+    store.skip_cases(run, {("stream", SIZES[1].key): "no iperf3"})
     store.finish_run(run, "complete")
     assert stored(store) == counted(store) == [(2, 1, 3, 2, 1)]
     assert store.miscounted_runs() == []
@@ -64,7 +64,7 @@ def test_what_comes_to_a_run_that_was_over_is_counted(store: Store, where: str) 
     run = begun(store)
     store.finish_run(run, "complete")
     with Store.open(where) as late:
-        late.end_case(run, "stream", SIZES[1].key, "budget")
+        late.end_cases(run, {("stream", SIZES[1].key): "budget"})
         assert counted(late) == [(2, 0, 3, 1, 1)]
     store.add(run, "stream", SIZES[1].key, measured(1, 8.0), LAUNCH)
     assert (stored(store), counted(store)) == ([(None,) * 5], [(2, 0, 4, 2, 1)])

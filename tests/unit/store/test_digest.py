@@ -60,7 +60,7 @@ def test_an_outcome_more_changes_its_case_alone(store: Store, outcome):
 
 def test_a_skipped_case_and_another_state_or_fact_are_seen(store: Store):
     before = store_digests(store)
-    store.skip(1, "stream", SECOND.key, "no disk")
+    store.skip_cases(1, {("stream", SECOND.key): "no disk"})
     assert (
         store_digests(store).cases[1]["stream", SECOND.key] != before.cases[1]["stream", SECOND.key]
     )

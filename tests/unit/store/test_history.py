@@ -128,8 +128,8 @@ def test_what_ended_early_lacks_nothing(store: Store) -> None:
     for size, ended, count in ((1, "narrow", 4), (2, "budget", 2), (3, None, 1)):
         for number in range(1, count + 1):
             store.add(run, "stream", case(size).key, measured(number), LAUNCH)
-        store.end_case(run, "stream", case(size).key, ended)
-    store.skip(run, "stream", case(4).key, "no iperf3")
+        store.end_cases(run, {("stream", case(size).key): ended})
+    store.skip_cases(run, {("stream", case(4).key): "no iperf3"})
     (summary,) = store.runs()
     # Narrow: the 4 it has. Out of time: at least 3. Going on: 50. Skipped: none.
     assert (summary.measured, summary.asked, summary.skipped) == (7, 4 + 3 + 50, 1)
@@ -147,18 +147,16 @@ def test_what_ended_early_lacks_nothing(store: Store) -> None:
         (3, "narrow", 50),
         (3, "budget", 50),
     ]
-    with store.together():
-        store.end_case(run, "stream", case(1).key, None)
-        store.end_case(run, "stream", case(2).key, None)
+    store.end_cases(run, {("stream", case(size).key): None for size in (1, 2)})
     assert store.runs()[0].asked == 150
 
 
 def test_a_case_ends_only_in_ways_that_there_are(store: Store) -> None:
     run = night(store)
     with pytest.raises(StoreError, match="narrow, most, budget, not as 'bored'"):
-        store.end_case(run, "stream", case().key, "bored")  # type: ignore[arg-type]
+        store.end_cases(run, {("stream", case().key): "bored"})  # type: ignore[dict-item]
     with pytest.raises(StoreError, match="has no case"):
-        store.end_case(run, "stream", "nosuch", "most")
+        store.end_cases(run, {("stream", "nosuch"): "most"})
 
 
 def test_the_change_that_matters_is_kept_with_the_run(store: Store) -> None:

@@ -140,7 +140,7 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         assert [suspicion.replication for suspicion in store.suspicions(1)][-2:] == [3] * len(
             SUSPICIONS
         )
-        store.skip(1, "stream", case(64).key, "iperf3 isn't on gw1")
+        store.skip_cases(1, {("stream", case(64).key): "iperf3 isn't on gw1"})
         store.add_peaks(1, [PEAK])
         assert store.peaks(1) == (PEAK,)
         assert [planned_case.skipped for planned_case in store.run(1).cases] == [
@@ -153,7 +153,7 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         } == {(None, "", "")}
         smallest = {("udp", "throughput"): 0.01} if schema > "0005" else {}
         assert store.smallest_changes(1) == smallest
-        store.end_case(1, "stream", case(64).key, "narrow")
+        store.end_cases(1, {("stream", case(64).key): "narrow"})
         store.set_baseline("old", [1])
         group = pair("n1", "n2", ("n1", "n2", "n3"))
         new = store.begin_run(RUN, planned(group), METRICS)
@@ -193,8 +193,8 @@ def test_logs_are_packed_and_runs_counted_of_the_schema_before(where: str) -> No
         store.add(run, "stream", names[1].key, measured(1), LAUNCH)
         store.add(run, "stream", names[1].key, warmup(), LAUNCH)
         store.add(run, "stream", names[2].key, failed(1), LAUNCH)
-        store.end_case(run, "stream", names[1].key, "budget")
-        store.skip(run, "stream", names[2].key, "no iperf3")
+        store.end_cases(run, {("stream", names[1].key): "budget"})
+        store.skip_cases(run, {("stream", names[2].key): "no iperf3"})
         store.finish_run(run, "complete")
         unfinished = store.begin_run(RUN, planned(names[0]), METRICS)
         summaries, stored = store.runs(), store.logs(run)

@@ -80,7 +80,7 @@ def test_peaks_of_a_run_that_is_not_there_are_told(store: Store) -> None:
 def test_a_skipped_case_says_why_and_is_not_asked_for(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(64), case(1460), replications=3), METRICS)
     store.add(run, "stream", case(64).key, measured(1), LAUNCH)
-    store.skip(run, "stream", case(1460).key, ABSENT)
+    store.skip_cases(run, {("stream", case(1460).key): ABSENT})
     assert [planned_case.skipped for planned_case in store.run(run).cases] == ["", ABSENT]
     all_series = store.series([run], ["throughput"])
     assert [(len(series.values), series.planned, series.skipped) for series in all_series] == [
@@ -94,7 +94,7 @@ def test_a_skipped_case_says_why_and_is_not_asked_for(store: Store) -> None:
 def test_a_case_is_skipped_in_its_test_and_run_alone(store: Store) -> None:
     cases = [*planned(case()), *planned(case(), test="again")]
     runs = [store.begin_run(RUN, cases, METRICS) for _ in range(2)]
-    store.skip(runs[0], "again", case().key, ABSENT)
+    store.skip_cases(runs[0], {("again", case().key): ABSENT})
     assert [[planned_case.skipped for planned_case in store.run(run).cases] for run in runs] == [
         ["", ABSENT],
         ["", ""],
@@ -103,8 +103,8 @@ def test_a_case_is_skipped_in_its_test_and_run_alone(store: Store) -> None:
 
 def test_a_case_that_is_there_again_is_asked_for_again(store: Store) -> None:
     run = store.begin_run(RUN, planned(case(), replications=3), METRICS)
-    store.skip(run, "stream", case().key, ABSENT)
-    store.skip(run, "stream", case().key, None)
+    store.skip_cases(run, {("stream", case().key): ABSENT})
+    store.skip_cases(run, {("stream", case().key): None})
     assert store.run(run).cases[0].skipped == ""
     assert (store.runs()[0].asked, store.runs()[0].skipped) == (3, 0)
 
@@ -113,7 +113,7 @@ def test_what_a_case_gave_before_it_was_skipped_was_asked_for(store: Store) -> N
     run = store.begin_run(RUN, planned(case(), replications=5), METRICS)
     for outcome in (warmup(), measured(1), failed(2)):
         store.add(run, "stream", case().key, outcome, LAUNCH)
-    store.skip(run, "stream", case().key, ABSENT)
+    store.skip_cases(run, {("stream", case().key): ABSENT})
     summary = store.runs()[0]
     assert (summary.asked, summary.measured, summary.failed) == (2, 1, 1)
 
@@ -126,18 +126,15 @@ def test_a_run_may_begin_with_skipped_cases(store: Store) -> None:
 def test_many_cases_are_skipped_at_once_or_none(store: Store) -> None:
     cases = [pair("n1", f"n{number}", ()) for number in range(2, 9)]
     run = store.begin_run(RUN, planned(*cases), METRICS)
-    with pytest.raises(RuntimeError), store.together():
-        for host_pair in cases:
-            store.skip(run, "stream", host_pair.key, ABSENT)
-        raise RuntimeError
+    reasons = {("stream", host_pair.key): ABSENT for host_pair in cases}
+    with pytest.raises(StoreError, match="has no case nosuch"):
+        store.skip_cases(run, {**reasons, ("stream", "nosuch"): ABSENT})
     assert {planned_case.skipped for planned_case in store.run(run).cases} == {""}
-    with store.together():
-        for host_pair in cases:
-            store.skip(run, "stream", host_pair.key, ABSENT)
+    store.skip_cases(run, reasons)
     assert {planned_case.skipped for planned_case in store.run(run).cases} == {ABSENT}
 
 
 def test_a_case_that_the_run_has_not_cannot_be_skipped(store: Store) -> None:
     run = store.begin_run(RUN, planned(case()), METRICS)
     with pytest.raises(StoreError, match=f"run {run} has no case .* in a test 'other'"):
-        store.skip(run, "other", case().key, ABSENT)
+        store.skip_cases(run, {("other", case().key): ABSENT})

@@ -6,12 +6,12 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
 from tests.support.postgres_lab import (
     kill_backends,
@@ -75,6 +75,46 @@ def test_killed_backends_cost_no_replication_and_no_claim(own_server: Path) -> N
         assert [stored_log.replication for stored_log in store.logs(run)] == sorted(stored)
         assert store.checksums().changed == ()
         assert store.run(run).state == "interrupted"
+
+
+@contextmanager
+def killed_at(store: Store, server: Path, words: str) -> Iterator[None]:
+    """Kill the database's sessions just before the first statement that has these words."""
+    kills: list[int] = []
+
+    def kill(connection: Connection, cursor: object, statement: str, *_: object) -> None:
+        if not kills and words in statement:
+            kills.append(kill_backends(server, "instants"))
+
+    event.listen(store._engine, "before_cursor_execute", kill)
+    try:
+        yield
+    finally:
+        event.remove(store._engine, "before_cursor_execute", kill)
+    assert kills != [0]
+    assert kills, f"nothing said {words}"
+
+
+def test_a_run_goes_on_whatever_a_backend_is_killed_at(own_server: Path) -> None:
+    where, key = make_database(own_server, "instants"), ("stream", case().key)
+    with Store.open(where) as store, ExitStack() as claimed:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        # Before there is a claim, as it is taken, and under it.
+        for words in ("FROM run", "set_config", "pg_try_advisory_lock"):
+            claimed.close()
+            with killed_at(store, own_server, words):
+                claimed.enter_context(store.claim(run))
+        with killed_at(store, own_server, "UPDATE run_case"):
+            store.skip_cases(run, {key: "no iperf3"})
+        with killed_at(store, own_server, "FROM run"):
+            assert store.run(run).cases[0].skipped == "no iperf3"
+        with killed_at(store, own_server, "UPDATE run_case"):
+            store.end_cases(run, {key: "narrow"})
+        with killed_at(store, own_server, "FROM run"):
+            assert store.replication_numbers(run) == {}
+        assert store.run(run).cases[0].ended == "narrow"
+        with Store.open(where) as other, pytest.raises(InputError, match="is being measured"):
+            claimed.enter_context(other.claim(run))
 
 
 @pytest.mark.parametrize("ended", ["all", "that of the claim"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,9 @@ from railgauge.engine.events import MALFORMED
 # Far beyond what any kernel has; a name takes as much memory here as there.
 _MOST_COUNTERS = 1_000_000
 _LONGEST_NAME = 200
+# Since 1970 or since it began: two of them together are a moment of a calendar.
+_MOST_SECONDS = 2.0**36
+_MOST_TICKS = 1_000_000
 # Differences of counters of 64 bits: one driver's absurd figure must not cost all other counters.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
@@ -99,7 +101,7 @@ def parse(line: str) -> Line:
 
 def _ready(event: dict[str, Any]) -> Ready:
     ticks = _whole(event["ticks_per_second"])
-    if ticks < 1:
+    if not 1 <= ticks <= _MOST_TICKS:
         raise ValueError(f"{ticks} ticks a second")
     return Ready(_seconds(event["started_at"]), ticks, _texts(event["missing"]))
 
@@ -158,7 +160,7 @@ def _whole(value: Any) -> int:
 
 
 def _seconds(value: Any) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
+    if type(value) not in (int, float) or not 0 <= value <= _MOST_SECONDS:
         raise ValueError(f"{value!r} is no time")
     return float(value)
 

@@ -63,6 +63,7 @@ class WatchRecord:
     _values: list[int] = field(default_factory=list)
     _open: dict[tuple[int, int], _Interval] = field(default_factory=dict)
     _idle: _Interval | None = None
+    _at: float = 0.0
 
     def take(self, line: Line) -> None:
         """Take note of a line; EngineError `contract` where it contradicts those before."""
@@ -105,6 +106,9 @@ class WatchRecord:
         self._values.extend([0] * len(line.names))
 
     def _apply(self, line: WatchSample | WatchMark) -> None:
+        if line.at < self._at:
+            raise EngineError("contract", f"rail-watch on {self.host} went back in time")
+        self._at = line.at
         changed, values, fell = line.changed, self._values, []
         try:
             for index, difference in zip(changed[::2], changed[1::2], strict=True):
