@@ -40,7 +40,7 @@ from railgauge.store.heads import RunHead
 # What a phone has room for first, as the tables of what got slower.
 COLUMNS = (
     *("Since", "Case", "Metric", "Ratio", "Before", "After", "p", "Run"),
-    *("Direction", "Test", "Changed beside it"),
+    *("Test", "Direction", "Changed beside it"),
 )
 
 
@@ -130,7 +130,7 @@ def _row(history: History, names: CaseNames) -> tuple[LinkedCell, ...]:
         after,
         number(changed.point.p, f"{changed.point.p:.1g}"),
         count(run.id, run_file(run.id)),
-        LinkedCell(direction_text(changed), None, "", changed.direction),
         text(_test(history)),
+        LinkedCell(direction_text(changed), None, "", changed.direction),
         LinkedCell(beside_names(changed) or "–"),
     )
