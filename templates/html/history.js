@@ -412,6 +412,14 @@ function compareMedians(first, second) {
     (other.apart === true) - (one.apart === true) || Math.abs(Math.log(other.ratio ?? 1)) - Math.abs(Math.log(one.ratio ?? 1)));
 }
 
+// Where there is no ratio, as of a loss that was 0, both ends of it.
+function ratioCell(row, after, ratio) {
+  if (ratio !== null) return { text: ratioText(ratio), value: ratio };
+  const differ = row.unit === after.unit && row.median !== null && after.median !== null && row.median !== after.median;
+  if (!differ) return { text: "–", kind: "missing" };
+  return { text: quantity(after.median, after.unit), small: `from ${quantity(row.median, row.unit)}` };
+}
+
 async function showComparison(body, first, second) {
   await loadRuns([[first], [second]]);
   body.replaceChildren();
@@ -424,7 +432,7 @@ async function showComparison(body, first, second) {
   const rows = pairs.map(({ after, row, ratio, apart }) => [
     { text: after.words, href: "" },
     ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
-    ratio === null ? { text: "–", kind: "missing" } : { text: ratioText(ratio), value: ratio },
+    ratioCell(row, after, ratio),
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
     { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: beneath(row, row.unit) },
     { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: beneath(after, after.unit) },

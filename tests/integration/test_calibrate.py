@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
+from tests.support.engine_cache import progress_of_builds
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check
@@ -111,3 +112,11 @@ def test_a_certificate_says_what_it_holds_for(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "c.db")) as store:
         store.add_certificate(certificate)
         assert store.certificates() == [certificate]
+
+
+def test_the_command_says_where_engines_are_built(tmp_path: Path) -> None:
+    lines = progress_of_builds(tmp_path, "calibrate", "--db", "c.db", "--only", "mpi messages")
+    assert lines == [
+        "building the engines on this machine: about half a minute\n",
+        "building rail-mpi on this machine: about half a minute\n",
+    ]

@@ -18,6 +18,7 @@ from railgauge.calibrate.broken_instruments import BROKEN_PAIR_INSTRUMENTS
 from railgauge.calibrate.calibration import calibrate_pair
 from railgauge.calibrate.host_pair import choose_link
 from railgauge.engine.deploy import bundle
+from railgauge.run.execution import Observer
 from railgauge.store import Store
 
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -123,7 +124,7 @@ def test_where_other_traffic_passes_nothing_is_wrong_and_what_it_changed_not_cer
 ) -> None:
     with cross_traffic(lab):
         certificate = calibrate_pair(
-            choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None
+            choose_link(hosts, None), ["throughput", "datagrams"], lambda _: None, Observer()
         )
     by_conclusion = defaultdict(list)
     for check in certificate.results:

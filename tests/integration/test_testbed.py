@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
+from tests.support.engine_cache import progress_of_builds
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.engine.deploy import bundle, deploy
@@ -113,6 +114,14 @@ def test_a_relay_that_does_not_answer_has_no_counts(box: Box) -> None:
     assert "by rail-wire, the relay doesn't answer" in listing
     assert "passed" not in listing
     assert "→ 0 passed 0 lost" in _list_lines(box)
+
+
+def test_up_says_where_the_engines_of_its_links_are_built(box: Box, tmp_path: Path) -> None:
+    box.write("hosts: [a, b]\nlinks: [{between: [a, b], loss: {every: 1000}}]\n")
+    built, failed = progress_of_builds(tmp_path, "testbed", "up", str(box.file))
+    assert built == "building the engines on this machine: about half a minute\n"
+    # Nothing that runs was built.
+    assert "rail-wire" in failed
 
 
 def test_up_again_says_to_take_it_down_first(box: Box) -> None:

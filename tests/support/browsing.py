@@ -40,6 +40,11 @@ SPEC = """\
 railgauge_report: 1
 name: browsed
 title: "Links <script>window.hostile=4</script> & \\u202e more"
+texts:
+  - name: printed
+    heading: As printed
+    text: Of another page.
+    grid: [[number], [a], [b], [c], [d], [e], [f], [g], [h], [i], [j], [k], [l], [m]]
 tables:
   - name: links
     title: "By link <b onclick='x'>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import TypeVar
 
 from railgauge import __version__
 from railgauge.base.certificate import LEFT_OUT, Certificate, CertificateCheck
-from railgauge.base.errors import InputError
+from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.own_source import source_hash
 from railgauge.calibrate.alarms import alarm_truths
 from railgauge.calibrate.analysis import analysis_truths
@@ -25,7 +26,9 @@ from railgauge.calibrate.stamps import stamp_truths
 from railgauge.calibrate.transfers import transfer_truths
 from railgauge.calibrate.truth import LocalTruth, Truth
 from railgauge.calibrate.uncertainty import without_value
+from railgauge.engine.build_all import BuildObserver
 from railgauge.engine.deploy import bundle
+from railgauge.engine.deploy_all import deploy_local
 
 AnyTruth = TypeVar("AnyTruth", Truth | LocalTruth, PairTruth)
 _KERNEL = Path("/proc/sys/kernel")
@@ -70,6 +73,17 @@ def with_words(truths: Sequence[AnyTruth], names: Iterable[str]) -> list[AnyTrut
     return [t for t in truths if not words or any(word in t.check.name for word in words)]
 
 
+def build_engines(truths: Iterable[Truth | LocalTruth], observer: BuildObserver) -> None:
+    """Build what the truths measure with, which the `observer` follows: no rig shows its builds.
+
+    Where that fails each truth says so itself.
+    """
+    engines = {truth.check.engine for truth in truths if isinstance(truth, Truth)}
+    if engines:
+        with contextlib.suppress(EnvironmentFailedError):
+            deploy_local(observer, mpi="mpi" in engines)
+
+
 def calibrate(
     truths: Iterable[Truth | LocalTruth], on_check: Callable[[CertificateCheck], None]
 ) -> Certificate:
@@ -106,6 +120,7 @@ def calibrate_pair(
     chosen: ChosenLink,
     words: Iterable[str],
     on_check: Callable[[CertificateCheck], None],
+    observer: BuildObserver,
 ) -> Certificate:
     """Compare the instrument with the counters of a link's two hosts, as `calibrate` does.
 
@@ -114,7 +129,7 @@ def calibrate_pair(
     truths = list(pair_truths())
     names = {truth.check.name for truth in with_words(truths, words)}
     checks = []
-    with host_pair(chosen) as pair:
+    with host_pair(chosen, observer) as pair:
         measurement = PairMeasurement(pair)
         for truth in truths:
             if truth.check.name in names:

@@ -12,7 +12,9 @@ from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.real_path import real_path
 from railgauge.base.side_by_side import everywhere
 from railgauge.calibrate.rig import Instrument
-from railgauge.engine.deploy import bundle, deploy
+from railgauge.engine.build_all import BuildObserver
+from railgauge.engine.deploy import bundle
+from railgauge.engine.deploy_all import deploy_all
 from railgauge.hosts import facts
 from railgauge.hosts.transport import check_transports, open_transport
 from railgauge.hosts.transport.closing import close_all
@@ -92,8 +94,8 @@ class HostPair(Instrument):
 
 
 @contextlib.contextmanager
-def host_pair(chosen: ChosenLink) -> Iterator[HostPair]:
-    """Reach both hosts, and build the engines there where they are missing.
+def host_pair(chosen: ChosenLink, observer: BuildObserver) -> Iterator[HostPair]:
+    """Reach both hosts, and build the engines there where they are missing: `observer` follows.
 
     EnvironmentFailedError names the hosts that aren't ready.
     """
@@ -103,13 +105,13 @@ def host_pair(chosen: ChosenLink) -> Iterator[HostPair]:
 
     def prepare(name: str) -> PairHost:
         peer = chosen.address(next(other for other in names if other != name))
-        engines = deploy(transports[name], bundle())
-        gathered = facts.gather(transports[name], [peer], engines=engines)
+        gathered = facts.gather(transports[name], [peer], engines=engines[name])
         interface = gathered.get(f"route.{peer}", "").partition(",")[0]
         load = float(_text(transports[name], "/proc/loadavg").split()[0])
-        return PairHost(name, transports[name], engines, gathered, interface, load)
+        return PairHost(name, transports[name], engines[name], gathered, interface, load)
 
     try:
+        engines = deploy_all(transports, bundle(), observer)
         hosts = everywhere(prepare, names)
         with tempfile.TemporaryDirectory(prefix="railgauge-calibrate-") as folder:
             client, server = (hosts[name] for name in names)

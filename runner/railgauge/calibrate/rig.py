@@ -6,7 +6,6 @@ The runs are those of `railgauge run`, with a database of their own that goes wi
 from __future__ import annotations
 
 import contextlib
-import io
 import itertools
 import json
 import os
@@ -25,9 +24,9 @@ from railgauge.lab.testbed.down import down
 from railgauge.lab.testbed.relay import counts
 from railgauge.lab.testbed.state import ClusterRecord, State
 from railgauge.lab.testbed.up import up
+from railgauge.run.execution import Observer
 from railgauge.run.job import Request
 from railgauge.run.pipeline import execute, read
-from railgauge.run.progress import PlainProgress
 from railgauge.store import Store
 
 SENDER, RECEIVER = "sender", "receiver"
@@ -113,9 +112,8 @@ class Instrument:
             f"railgauge: 1\nname: calibrate\nhosts_file: {hosts_file}\ntests:\n{test}",
             encoding="utf-8",
         )
-        observer = PlainProgress(io.StringIO())
         with Request(database, plan=plan) as request, contextlib.ExitStack() as cleanup:
-            run = execute(read(request, observer, cleanup)).run
+            run = execute(read(request, Observer(), cleanup)).run
             return _read(request.store, run).broken(self._fault)
 
 
@@ -182,7 +180,7 @@ def rig(wiring: str, fault: Fault | None = None) -> Iterator[Rig]:
             encoding="utf-8",
         )
         try:
-            state = up(file)
+            state = up(file, Observer())
         except OSError as error:
             raise EnvironmentFailedError(f"can't build two hosts here: {error}") from error
         try:

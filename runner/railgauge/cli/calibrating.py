@@ -20,12 +20,19 @@ from railgauge.calibrate.broken_instruments import (
     broken_check,
     broken_pair_check,
 )
+from railgauge.calibrate.calibration import (
+    build_engines,
+    calibrate_pair,
+    chosen_truths,
+    with_words,
+)
 from railgauge.calibrate.calibration import calibrate as calibrate_against
-from railgauge.calibrate.calibration import calibrate_pair, chosen_truths, with_words
 from railgauge.calibrate.host_pair import ChosenLink, choose_link, host_pair
 from railgauge.calibrate.pair_truths import PairMeasurement, pair_truths
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database, refuse_given
+from railgauge.engine.build_all import BuildObserver
+from railgauge.run.progress import observer_for
 from railgauge.store import Store
 
 _ROW = "{:<30} {:>12} {:>12} {:>9} {:>9} {:>8}  {}"
@@ -57,20 +64,24 @@ def calibrate(
     if link is not None and hosts is None:
         raise InputError("--link names a link of a hosts file: name that, too")
     chosen = None if hosts is None else choose_link(hosts, link)
+    observer = observer_for()
     if self_test:
         refuse_given("as_json", reason="is for a certificate: --self-test prints as it goes")
-        return _self_test(only) if chosen is None else _pair_self_test(chosen, only)
+        if chosen is None:
+            return _self_test(only, observer)
+        return _pair_self_test(chosen, only, observer)
     truths = chosen_truths(only) if chosen is None else []
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
         store = cleanup.enter_context(Store.open(where))
         on_check = _silent if as_json else _print
+        build_engines(truths, observer)
         if not as_json:
             click.echo(_HEADER)
         if chosen is None:
             certificate = calibrate_against(truths, on_check)
         else:
-            certificate = calibrate_pair(chosen, only, on_check)
+            certificate = calibrate_pair(chosen, only, on_check, observer)
         store.add_certificate(certificate)
     if as_json:
         click.echo(json_text(_as_json(certificate)))
@@ -79,22 +90,24 @@ def calibrate(
     return int(any(check.conclusion != "certified" for check in certificate.results))
 
 
-def _self_test(only: Sequence[str]) -> int:
-    names = {truth.check.name for truth in chosen_truths(only)}
+def _self_test(only: Sequence[str], observer: BuildObserver) -> int:
+    truths = chosen_truths(only)
+    names = {truth.check.name for truth in truths}
     instruments = [b for b in BROKEN_INSTRUMENTS if b.check in names]
     if not instruments:
         checks = ", ".join(dict.fromkeys(broken.check for broken in BROKEN_INSTRUMENTS))
         raise InputError(
             f"no instrument is broken for {', '.join(sorted(names))}: choose among {checks}"
         )
+    build_engines(truths, observer)
     return _judge_broken(instruments, broken_check)
 
 
-def _pair_self_test(chosen: ChosenLink, only: Sequence[str]) -> int:
+def _pair_self_test(chosen: ChosenLink, only: Sequence[str], observer: BuildObserver) -> int:
     """Break the instrument in each of the ways that the counters of a pair of hosts can show."""
     names = {truth.check.name for truth in with_words(list(pair_truths()), only)}
     instruments = [b for b in BROKEN_PAIR_INSTRUMENTS if b.check in names]
-    with host_pair(chosen) as pair:
+    with host_pair(chosen, observer) as pair:
         measure = partial(broken_pair_check, measurement=PairMeasurement(pair))
         return _judge_broken(instruments, measure)
 

@@ -19,6 +19,7 @@ from railgauge.lab.testbed.read_testbed import read_testbed
 from railgauge.lab.testbed.relay import counts
 from railgauge.lab.testbed.state import State, find, states
 from railgauge.lab.testbed.up import up
+from railgauge.run.progress import observer_for
 
 
 @click.group("testbed")
@@ -39,7 +40,7 @@ def up_command(file: Path, hosts_out: Path | None) -> None:
     Root builds it on the machine itself, other users in a user namespace.
     """
     check_outputs(hosts_out)
-    state = up(file)
+    state = up(file, observer_for())
     text = state.hosts_file.read_text(encoding="utf-8")
     if hosts_out is not None:
         try:

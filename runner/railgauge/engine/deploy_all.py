@@ -7,15 +7,29 @@ one to the next.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Collection, Mapping
 
 from railgauge.base.errors import EnvironmentFailedError
 from railgauge.base.side_by_side import everywhere
 from railgauge.engine.build_all import BuildObserver, LineTaker, build_all
-from railgauge.engine.deploy import PACKED, Bundle, EnginesPlace, build, deploy, look, ship
+from railgauge.engine.deploy import (
+    PACKED,
+    Bundle,
+    EnginesPlace,
+    build,
+    bundle,
+    deploy,
+    look,
+    ship,
+)
+from railgauge.engine.deploy_mpi import MpiInstallation, deploy_mpi
 from railgauge.hosts.transport.allocation import broadcast
 from railgauge.hosts.transport.interface import Transport
+from railgauge.hosts.transport.local import LocalTransport
+
+_HERE = "this machine"
 
 
 def deploy_all(
@@ -48,6 +62,23 @@ def deploy_all(
 
         build_all(equip, builders, "the engines", observer, builders)
     return everywhere(lambda machine: _folder(transports[machine], bundle, places[machine]), places)
+
+
+def deploy_local(observer: BuildObserver, *, mpi: bool = False) -> str:
+    """Return the folder of the engines on this machine; with `mpi` rail-mpi is built there, too.
+
+    Raises BuildError.
+    """
+    with contextlib.closing(LocalTransport(_HERE)) as transport:
+        transports = {_HERE: transport}
+        folder = deploy_all(transports, bundle(), observer)[_HERE]
+        if mpi:
+
+            def equip(_: str, on_line: LineTaker) -> MpiInstallation:
+                return deploy_mpi(transport, folder, None, on_line=on_line)
+
+            build_all(equip, transports, "rail-mpi", observer)
+    return folder
 
 
 def _folder(transport: Transport, bundle: Bundle, place: EnginesPlace) -> str:

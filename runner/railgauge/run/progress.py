@@ -243,11 +243,16 @@ class LiveProgress(_Progress):
             Progress,
             TextColumn,
         )
+        from rich.table import Column
 
         super().__init__()
         self._console = console
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            # A long name leaves room for how far it is.
+            TextColumn(
+                "{task.description}",
+                table_column=Column(no_wrap=True, max_width=console.width // 2),
+            ),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TextColumn("{task.fields[open]}"),
@@ -274,13 +279,13 @@ class LiveProgress(_Progress):
         name = _unmarked(", ".join(hosts[:_MOST_NAMED]) + more)
         unit = "steps" if hosts else ""
         with _QUIETLY:
+            if not hosts:
+                self._bar.stop()
             self._bar.update(
                 self._task, description=name, completed=begun, total=steps or None, open=unit
             )
             if hosts:
                 self._bar.start()
-            else:
-                self._bar.stop()
 
     def dispatched(self, dispatch: Dispatch) -> None:
         """Show the case."""

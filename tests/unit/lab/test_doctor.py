@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
+from tests.support.engine_cache import progress_of_builds
 from tests.support.simulated import SimulatedTransport
 
 from railgauge.base.assets import shipped
@@ -455,29 +455,5 @@ def test_the_command_says_where_engines_are_built(tmp_path: Path) -> None:
         "hosts: {here: {address: 127.0.0.1, transport: local}}\n"
         "links: {loopback: {from: here, to: here}}\n"
     )
-    make, is_shown = tmp_path / "make", tmp_path / "is-shown"
-    make.write_text(
-        '#!/bin/sh\n[ "$1" != --version ] || exec echo GNU Make 4.3\n'
-        f'case $1 in -j*) mkdir -p "$3/build"; timeout 60 sh -c "until [ -e {is_shown} ]; do '
-        'sleep 0.1; done"; esac\necho cc -o build/rail-tcp tcp.c\n'
-    )
-    make.chmod(0o755)
-    path = f"{tmp_path}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    with command_line.Popen(
-        [*command_line.COMMAND, "doctor", str(tmp_path / "h.yaml")],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as process:
-        assert process.stderr is not None
-        lines = [process.stderr.readline() for _ in range(2)]
-        is_shown.touch()
-        rest = process.stderr.read()
-    assert [*lines, rest] == [
-        "examining 1 host\n",
-        "building the engines on here: about half a minute\n",
-        "",
-    ]
+    lines = progress_of_builds(tmp_path, "doctor", "h.yaml")
+    assert lines == ["examining 1 host\n", "building the engines on here: about half a minute\n"]

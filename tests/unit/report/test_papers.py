@@ -74,6 +74,14 @@ def test_a_paper_says_what_it_publishes_without_any_run(name: str, tmp_path: Pat
     text = (tmp_path / "out" / f"{name}.txt").read_text(encoding="utf-8")
     assert files
     assert "Nothing was measured yet" in text
+    # Neither a column that no run has, nor the value of an axis.
+    for file in files:
+        shown: dict[str, set[str]] = {}
+        for line in csv_rows(file) if file.suffix == ".csv" else ():
+            # A figure's has no labels.
+            shown.setdefault(line.get("label", ""), set()).add(line.get("shown", "drawn"))
+        assert all(texts - {"", "---"} for texts in shown.values()), file.name
+    assert ": –\n" not in text
     for plan in loaded.plans():
         assert plan.plan.name in "".join(text.split())
     # A file beside the definition is none that 'railgauge run' finds by such a name.

@@ -62,15 +62,22 @@ def test_a_live_display_shows_the_engines_unit_and_forgets_the_last_cases_figure
 
 
 @pytest.mark.parametrize(
-    ("hosts", "text"),
+    ("width", "hosts", "text"),
     [
-        ("n[1] n2", r"n\[1\], n2 .*31/200.* steps"),
-        ("n1 n2 n3 n4 n5", "n1, n2, n3 and 2 more .*31/200.* steps"),
+        (120, "n[1] n2", r"n\[1\], n2 .*31/200.* steps"),
+        (120, "n1 n2 n3 n4 n5", "n1, n2, n3 and 2 more .*31/200.* steps"),
+        (
+            60,
+            "login-1.fabric.example.org login-2.fabric.example.org",
+            "login-1.*… .*31/200.* steps",
+        ),
     ],
 )
-def test_a_live_display_shows_which_hosts_build_and_how_far_they_are(hosts: str, text: str) -> None:
+def test_a_live_display_shows_which_hosts_build_and_how_far_they_are(
+    width: int, hosts: str, text: str
+) -> None:
     out = io.StringIO()
-    progress = LiveProgress(console(out, force_terminal=True, width=120))
+    progress = LiveProgress(console(out, force_terminal=True, width=width))
     progress.building(hosts.split(), 31, 200)
     progress.building([], 0, 0)
     assert re.search(text, out.getvalue())

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from railgauge.base.errors import EnvironmentFailedError
-from railgauge.engine.deploy import bundle, deploy
-from railgauge.hosts.transport.local import LocalTransport
+from railgauge.engine.build_all import BuildObserver
+from railgauge.engine.deploy_all import deploy_local
 from railgauge.hosts.transport.netns import enter
 from railgauge.lab.testbed.layout import Cable
 from railgauge.lab.testbed.shaping import burst_of
@@ -32,8 +32,10 @@ _AT_ONCE = ("chrt", "--fifo", "20")
 _DIRECTIONS = {"both": "both", "there": "left-to-right", "back": "right-to-left"}
 
 
-def start(state: State) -> None:
+def start(state: State, observer: BuildObserver) -> None:
     """Start the testbed's relays; returns when their devices are there.
+
+    The `observer` follows the build of what they run.
 
     EnvironmentFailedError says what a relay complains of, BuildError what the compiler does.
     """
@@ -42,8 +44,7 @@ def start(state: State) -> None:
     relayed = list(_relayed(record))
     if not relayed:
         return
-    with contextlib.closing(LocalTransport("this machine")) as transport:
-        program = f"{deploy(transport, bundle())}/rail-wire"
+    program = f"{deploy_local(observer)}/rail-wire"
     argv = (*enter(record.holder), *_priority(), program)
     started = [(index, _start(state, record.token, argv, index, cable)) for index, cable in relayed]
     deadline = time.monotonic() + _READY

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, InputError
+from railgauge.engine.build_all import BuildObserver
 from railgauge.hosts.transport.netns import exists
 from railgauge.lab.testbed import construction, relay
 from railgauge.lab.testbed.down import remove
@@ -45,8 +46,10 @@ exec sleep infinity </dev/null >/dev/null 2>&1
 """
 
 
-def up(path: Path) -> State:
+def up(path: Path, observer: BuildObserver) -> State:
     """Build the testbed of the file at `path` and return where it is written down.
+
+    The `observer` follows where the engines are built that its links take.
 
     What was made goes again when something fails. FileProblems names the file's mistakes,
     InputError that it is up already, EnvironmentFailedError what the machine refused.
@@ -55,7 +58,7 @@ def up(path: Path) -> State:
     with locked():
         state = begin(_record(testbed, str(path.absolute())))
         try:
-            return _build(state)
+            return _build(state, observer)
         except BaseException:
             remove(state)
             raise
@@ -84,7 +87,7 @@ def _record(testbed: Testbed, source: str) -> ClusterRecord:
     return ClusterRecord(token, layout, source, privileged)
 
 
-def _build(state: State) -> State:
+def _build(state: State, observer: BuildObserver) -> State:
     record = state.record
     assert record is not None
     if not record.privileged:
@@ -94,7 +97,7 @@ def _build(state: State) -> State:
         state = state.write(record)
     construction.build_namespaces(record)
     construction.build_pairs(record)
-    relay.start(state)
+    relay.start(state, observer)
     construction.connect(record)
     with translated():
         state.agent.write_text(agent(record), encoding="utf-8")

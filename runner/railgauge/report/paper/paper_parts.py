@@ -67,7 +67,7 @@ def paper_spec(
 
     Of an item there are the tables that it names, with a row for each run, and one with the
     measured values compared with the published ones; a figure has a line for each run. What no run
-    has is left out. InputError where nothing is left.
+    has is left out, a table's column likewise. InputError where nothing is left.
     """
     parts = list(_item_parts(loaded, runs, catalogue))
     if not parts:
@@ -112,7 +112,8 @@ def _variants(
         yield from _figure(part, item, runs, catalogue)
         return
     select = {**part.select, **item.select}
-    cells = [_cell(cell, item) for cell in part.cells]
+    # A paper that was not measured lacks most of what else the report shows.
+    cells = [_cell(cell, item).model_copy(update={"optional": True}) for cell in part.cells]
     table = part.model_copy(update={"select": select, "cells": cells})
     shown_runs = runs.of(
         [(cell.metric, {**select, **cell.select}) for cell in cells if not cell.peak], catalogue

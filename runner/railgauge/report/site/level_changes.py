@@ -22,7 +22,7 @@ from railgauge.compare.case_history import (
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import judged
-from railgauge.report.site.linked_cells import LinkedCell, count, number, text
+from railgauge.report.site.linked_cells import LinkedCell, count, number, ratio_cell, text
 from railgauge.report.site.run_data import RunData
 from railgauge.report.site.site_pages import case_file, run_file
 from railgauge.report.verdicts.history.history_text import nothing_changed
@@ -34,13 +34,13 @@ from railgauge.report.verdicts.history.history_words import (
     earlier_names,
     levels,
 )
-from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
 
+# What a phone has room for first, as the tables of what got slower.
 COLUMNS = (
-    *("Since", "Run", "Test", "Case", "Metric", "Before", "After", "Ratio", "p", "Direction"),
-    "Changed beside it",
+    *("Since", "Case", "Metric", "Ratio", "Before", "After", "p", "Run"),
+    *("Test", "Direction", "Changed beside it"),
 )
 
 
@@ -118,18 +118,19 @@ def _test(history: History) -> str:
 def _row(history: History, names: CaseNames) -> tuple[LinkedCell, ...]:
     changed = history.changes[-1]
     run, ratio = changed.night.run, changed.point.ratio
-    before, after = levels(history, changed)
+    points = changed.point.before, changed.point.after
+    before, after = map(number, points, map(visible, levels(history, changed)))
     name = names.case(history)
     return (
         LinkedCell(day(run)),
-        count(run.id, run_file(run.id)),
-        text(_test(history)),
         text(name, case_file(history.case.key)),
         text(history.metric.replace("_", " ")),
-        number(changed.point.before, visible(before)),
-        number(changed.point.after, visible(after)),
-        number(ratio if ratio > 0 else None, ratio_text(ratio)),
+        ratio_cell(ratio if ratio > 0 else None, before, after, changed.direction),
+        before,
+        after,
         number(changed.point.p, f"{changed.point.p:.1g}"),
+        count(run.id, run_file(run.id)),
+        text(_test(history)),
         LinkedCell(direction_text(changed), None, "", changed.direction),
         LinkedCell(beside_names(changed) or "–"),
     )

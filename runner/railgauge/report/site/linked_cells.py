@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from railgauge.base.characters import visible
 from railgauge.base.number import in_best_unit
+from railgauge.stats.digits import ratio_text
 
 NOTHING = "–"
 _MARKUP = re.compile("[&<>\"']")
@@ -53,6 +54,17 @@ def count(value: int, href: str = "", kind: str = "") -> LinkedCell:
 def quantity(value: float | None, unit: str) -> LinkedCell:
     """Return a cell of a value in base units, in a unit that suits it."""
     return number(value, "" if value is None else visible(in_best_unit(value, unit)))
+
+
+def ratio_cell(
+    ratio: float | None, before: LinkedCell, now: LinkedCell, kind: str = ""
+) -> LinkedCell:
+    """Return a cell of a ratio; where there is none, as of a loss that was 0, both ends of it."""
+    if ratio is not None and math.isfinite(ratio):
+        return LinkedCell(ratio_text(ratio), ratio, "", kind)
+    if None in (before.value, now.value) or before.value == now.value:
+        return LinkedCell(NOTHING, kind="missing")
+    return LinkedCell(now.text, None, "", kind, small=f"from {before.text}")
 
 
 def interval_text(low: float, high: float, unit: str, percent: int = 95) -> str:

@@ -26,6 +26,7 @@ from railgauge.report.site.linked_cells import (
     number,
     outcomes,
     quantity,
+    ratio_cell,
     text,
 )
 from railgauge.report.site.pair_maps import PairMap, pair_maps
@@ -282,14 +283,15 @@ def compared_cells(
         ends = LinkedCell("", high - low, small=small, picture=bar)
     # Worst first, as comparisons are sorted.
     order = float([*ORDER, ""].index("slower" if change == _LOST else change))
+    before = quantity(row.before, metric.unit)
     words = {_LOST: "not measured", "": "not compared"}.get(change, change)
     return (
         LinkedCell(case.name, None, f"{to_top}{case_file(case.key)}"),
         text(metric.name.replace("_", " ")),
         LinkedCell(words, order + (0.5 if change == _LOST else 0), "", kind),
-        number(ratio, "" if ratio is None else ratio_text(ratio)),
+        ratio_cell(ratio, before, quantity(row.median, metric.unit)),
         ends,
-        quantity(row.before, metric.unit),
+        before,
         _median_cell(metric, row),
     )
 

@@ -18,6 +18,8 @@ T = TypeVar("T")
 def display_form(table: Table) -> Table:
     """Return `table` without its valueless columns, and row axes of a single value as `constants`.
 
+    What no row has is none of them.
+
     Without a column that has a value there are no rows: the notes say why. A constant with a
     footnote stays in the rows, and so does the last axis.
     """
@@ -39,7 +41,11 @@ def display_form(table: Table) -> Table:
             for row in table.rows
         ),
         grouped=max(sum(i < table.grouped for i in axes), min(table.grouped, 1)),
-        constants=tuple(f"{table.stub[i]}: {table.rows[0].labels[i].text}" for i in constant),
+        constants=tuple(
+            f"{table.stub[i]}: {table.rows[0].labels[i].text}"
+            for i in constant
+            if table.rows[0].key[i] is not None
+        ),
         valueless=(),
     )
 

@@ -38,7 +38,10 @@ def levels(history: History, changed: Changed) -> tuple[str, str]:
     assert per_unit is not None  # the unit was chosen for that base
     sizes = [abs(value) / float(per_unit) for value in values if value]
     digits = four_digits(min(sizes, default=0))
-    first, second = (f"{format_number(value, per_unit, digits)} {unit}".strip() for value in values)
+    first, second = (
+        f"{format_number(value, per_unit, digits if value else 0)} {unit}".strip()
+        for value in values
+    )
     return first, second
 
 
