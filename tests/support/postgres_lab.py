@@ -14,11 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
+from tests.support.engine_cache import alone
 
 _SECONDS = 120  # for what takes one, on a busy machine
 _INITDB = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-# No TCP; and no syncing to the disk, as the data live as long as the tests.
-_POSTGRES = ("-F", "-c", "listen_addresses=")
+# No TCP; no syncing to the disk, as the data live as long as the tests; no compiling of queries,
+# as each is of few rows.
+_POSTGRES = ("-F", "-c", "listen_addresses=", "-c", "jit=off")
 
 
 def postgres_folder() -> Path | None:
@@ -30,8 +32,11 @@ def postgres_folder() -> Path | None:
 
 
 @contextmanager
-def postgres_server(binaries: Path) -> Iterator[Path]:
-    """Run a server and give the folder of its socket; its superuser is `railgauge`."""
+def postgres_server(binaries: Path, shared: Path | None = None) -> Iterator[Path]:
+    """Run a server and give the folder of its socket; its superuser is `railgauge`.
+
+    Of those with the same folder `shared` the first one's empty data are copied there for all.
+    """
     # Short, as a socket's path may have 107 bytes; its own, as the server isn't run by root.
     folder = Path(tempfile.mkdtemp(prefix="railgauge-pg-"))
     identity: dict[str, int | list[int]] = {}
@@ -40,13 +45,15 @@ def postgres_server(binaries: Path) -> Iterator[Path]:
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         identity = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     try:
-        subprocess.run(
-            [binaries / "initdb", "-D", folder / "data", "-U", "railgauge", *_INITDB],
-            check=True,
-            capture_output=True,
-            cwd=folder,
-            **identity,
-        )
+        if shared is None:
+            _initdb(binaries, folder, identity)
+        else:
+            with alone(shared.with_suffix(".lock")):
+                if shared.exists():
+                    _copy(shared, folder / "data")
+                else:
+                    _initdb(binaries, folder, identity)
+                    _copy(folder / "data", shared)
         server = subprocess.Popen(
             [binaries / "postgres", "-D", folder / "data", "-k", folder, *_POSTGRES],
             cwd=folder,
@@ -62,6 +69,23 @@ def postgres_server(binaries: Path) -> Iterator[Path]:
             server.wait(_SECONDS)
     finally:
         shutil.rmtree(folder)
+
+
+def _initdb(binaries: Path, folder: Path, identity: dict[str, int | list[int]]) -> None:
+    subprocess.run(
+        [binaries / "initdb", "-D", folder / "data", "-U", "railgauge", *_INITDB],
+        check=True,
+        capture_output=True,
+        cwd=folder,
+        **identity,  # type: ignore[call-overload]
+    )
+
+
+def _copy(data: Path, to: Path) -> None:
+    """Copy a folder with its owners, whole or not at all."""
+    part = to.with_suffix(".part")
+    subprocess.run(["cp", "-aT", data, part], check=True)
+    part.rename(to)
 
 
 def make_database(
