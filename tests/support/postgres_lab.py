@@ -15,12 +15,12 @@ from pathlib import Path
 
 import psycopg
 from tests.support.engine_cache import alone
+from tests.support.own_machine import keep_in_memory, let_go
 
 _SECONDS = 120  # for what takes one, on a busy machine
 _INITDB = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-# No TCP; no syncing to the disk, as the data live as long as the tests; no compiling of queries,
-# as each is of few rows.
-_POSTGRES = ("-F", "-c", "listen_addresses=", "-c", "jit=off")
+# No TCP; and no syncing to the disk, as the data live as long as the tests.
+_POSTGRES = ("-F", "-c", "listen_addresses=")
 
 
 def postgres_folder() -> Path | None:
@@ -39,6 +39,7 @@ def postgres_server(binaries: Path, shared: Path | None = None) -> Iterator[Path
     """
     # Short, as a socket's path may have 107 bytes; its own, as the server isn't run by root.
     folder = Path(tempfile.mkdtemp(prefix="railgauge-pg-"))
+    keep_in_memory(folder)
     identity: dict[str, int | list[int]] = {}
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
@@ -68,6 +69,7 @@ def postgres_server(binaries: Path, shared: Path | None = None) -> Iterator[Path
             server.send_signal(signal.SIGQUIT)
             server.wait(_SECONDS)
     finally:
+        let_go(folder)
         shutil.rmtree(folder)
 
 

@@ -40,10 +40,14 @@ PAPER_PAGE = (PAGE.parent / "paper.md").read_text(encoding="utf-8")
 _QUIET = ReportOptions(most_cases=0)
 
 
+@cache
+def definition(name: str) -> LoadedPaper:
+    return load_paper(find_shipped("reports/papers", name), load_catalogue())
+
+
 def make(name: str, store: Store | None, runs: Sequence[int], out: Path) -> list[Path]:
     catalogue = load_catalogue()
-    loaded = load_paper(find_shipped("reports/papers", name), catalogue)
-    return write_paper(loaded, store, runs, out, catalogue=catalogue, options=_QUIET)
+    return write_paper(definition(name), store, runs, out, catalogue=catalogue, options=_QUIET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Measur
     @cache
     def paper(name: str) -> Measured:
         place = tmp_path_factory.mktemp(name)
-        loaded = load_paper(PAPERS[name], load_catalogue())
+        loaded = definition(name)
         with Store.open(str(place / "railgauge.db")) as store:
             for file in loaded.plan_files():
                 store_plan(store, file)
@@ -91,7 +95,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Measur
 def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
     name: str, measured: Callable[[str], Measured], tmp_path: Path
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     paper = measured(name)
     assert len(paper.runs) == len(loaded.paper.plans)
     first = {path.name: path.read_bytes() for path in paper.files}
@@ -110,7 +114,7 @@ def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
 def test_a_paper_says_what_it_publishes_without_any_run(
     name: str, published: Callable[[str], Path]
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     text = (published(name) / f"{name}.txt").read_text(encoding="utf-8")
     assert "Nothing was measured yet" in text
     for plan in loaded.plans():
@@ -128,7 +132,7 @@ def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_shows_a_papers_tables_is_there(name: str) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     assert loaded.paper.minutes <= 20
     seconds = sum(amounts(plan, expand(plan))[1].seconds for plan in loaded.plans())
     assert loaded.paper.minutes == pytest.approx(seconds / 60, rel=0.25, abs=1.2)
@@ -304,7 +308,7 @@ def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(
 def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(
     name: str, measured: Callable[[str], Measured], tmp_path: Path
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     paper = measured(name)
     database = shutil.copy(paper.database, tmp_path)
     with Store.open(str(database)) as store:
@@ -398,7 +402,7 @@ def _published_numbers(loaded: LoadedPaper) -> Iterator[tuple[str, float]]:
 def test_each_published_number_is_in_a_table(
     name: str, published: Callable[[str], Path]
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     numbers = Counter(
         float(f"{float(line['arithmetic_mean']):.7g}")
         for file in published(name).glob("*.csv")
@@ -415,7 +419,7 @@ def test_each_published_number_is_in_a_table(
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_difference_is_of_something(name: str, measured: Callable[[str], Measured]) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     paper = measured(name)
     differences = [file for file in paper.files if re.search(r"-difference(-\d+)?\.csv$", file.name)]
     assert differences
@@ -577,7 +581,7 @@ def test_a_disks_blocks_are_the_reports_bytes(published: Callable[[str], Path]) 
 def test_a_printed_table_stands_on_a_page_with_its_heading(
     name: str, published: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     out = shutil.copytree(published(name), tmp_path / "out")
     pages = [" ".join(page.split()) for page in pages_of(out, name).split("\f")]
     for table in loaded.paper.printed:
