@@ -283,7 +283,7 @@ def test_ctrl_c_leaves_nothing(form: str, long_run: Path, tmp_path: Path) -> Non
     process = command_line.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     while not list(tmp_path.glob(".out.*.part")):
         assert process.poll() is None
-        time.sleep(0.001)
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr

@@ -255,7 +255,9 @@ def test_zcs_calls_are_measured_with_the_chunks_of_its_readme() -> None:
     assert chunks["send"] == chunks["write"] == (65536, 16384)
 
 
-def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(published: Callable[[str], Path]) -> None:
+def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(
+    published: Callable[[str], Path],
+) -> None:
     out = published("sharcnet")
     cells = {
         (line["datagram"], line["link"], line["sockbuf"]): line
@@ -399,9 +401,7 @@ def _published_numbers(loaded: LoadedPaper) -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("name", [name for name in PAPERS if name != "hpcbench"])
-def test_each_published_number_is_in_a_table(
-    name: str, published: Callable[[str], Path]
-) -> None:
+def test_each_published_number_is_in_a_table(name: str, published: Callable[[str], Path]) -> None:
     loaded = definition(name)
     numbers = Counter(
         float(f"{float(line['arithmetic_mean']):.7g}")
@@ -421,7 +421,9 @@ def test_each_published_number_is_in_a_table(
 def test_a_difference_is_of_something(name: str, measured: Callable[[str], Measured]) -> None:
     loaded = definition(name)
     paper = measured(name)
-    differences = [file for file in paper.files if re.search(r"-difference(-\d+)?\.csv$", file.name)]
+    differences = [
+        file for file in paper.files if re.search(r"-difference(-\d+)?\.csv$", file.name)
+    ]
     assert differences
     for file in differences:
         assert any(line["value"] for line in csv_rows(file)), file.name
@@ -432,7 +434,9 @@ def test_a_difference_is_of_something(name: str, measured: Callable[[str], Measu
         assert of_runs & {str(run) for run in paper.runs}, f"{item.name}: nothing measured"
 
 
-def test_hpcbenchs_output_beside_its_system_log_is_as_printed(published: Callable[[str], Path]) -> None:
+def test_hpcbenchs_output_beside_its_system_log_is_as_printed(
+    published: Callable[[str], Path],
+) -> None:
     out = published("hpcbench")
     lines = csv_rows(out / "system-log-test-stream.csv")
     lost = [line["shown"] for line in lines if line["metric"] == "lost_packets"]
@@ -491,7 +495,9 @@ def test_the_largest_packet_of_the_jumbo_sweep_fills_a_jumbo_frame_and_no_second
     assert sizes == [size - 28 for size in range(500, 9001, 500)]
 
 
-def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(published: Callable[[str], Path]) -> None:
+def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(
+    published: Callable[[str], Path],
+) -> None:
     out = published("udpmon")
     cells = {
         (line["link"], line["datagram"]): line["shown"]
@@ -509,7 +515,9 @@ def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(published: Call
     }
 
 
-def test_the_reports_network_is_its_authors_computers_not_hyperions(published: Callable[[str], Path]) -> None:
+def test_the_reports_network_is_its_authors_computers_not_hyperions(
+    published: Callable[[str], Path],
+) -> None:
     out = published("machine")
     text = " ".join((out / "machine.txt").read_text(encoding="utf-8").split())
     assert "Theoretical: network of own-computer 10 Gbit/s" in text
