@@ -81,7 +81,7 @@ def readers(chromium: Browser) -> dict[str, Tab]:
 
 @pytest.fixture
 def reader(chromium: Browser, readers: dict[str, Tab]) -> Iterator[Callable[..., Tab]]:
-    """Give a tab to what only looks at pages: the same one to all tests that ask for its options.
+    """Give a tab in light colours: the same one to all tests that ask for its options.
 
     A new one takes twice the CPU time of a page. Afterwards none may have complained.
     """
@@ -90,6 +90,9 @@ def reader(chromium: Browser, readers: dict[str, Tab]) -> Iterator[Callable[...,
         name = repr(options)
         if name not in readers:
             readers[name] = _open_tab(chromium, **options)
+        page = readers[name].page
+        page.mouse.move(0, 0)
+        page.emulate_media(color_scheme="light")
         return readers[name]
 
     yield share
@@ -100,9 +103,6 @@ def reader(chromium: Browser, readers: dict[str, Tab]) -> Iterator[Callable[...,
 
 
 @pytest.fixture
-def tab(chromium: Browser) -> Iterator[Tab]:
-    """A new tab in light colours, which may not have complained at the end."""
-    new_tab = _open_tab(chromium)
-    yield new_tab
-    new_tab.page.context.close()
-    assert new_tab.messages == []
+def tab(reader: Callable[..., Tab]) -> Tab:
+    """The tab of those who ask for no options."""
+    return reader()

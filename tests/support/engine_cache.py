@@ -25,10 +25,17 @@ COUNTED = os.environ.get("RAILGAUGE_COVERAGE", "")
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def alone(lock: Path) -> Iterator[None]:
+    """Hold a lock of all workers."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def session_folder(factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this session that all workers share."""
+    base = factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 def deploy_here() -> Path:
@@ -36,7 +43,7 @@ def deploy_here() -> Path:
 
     Returns the host's folder of these sources. Of several workers one builds.
     """
-    with _alone(Path(tempfile.gettempdir()) / "railgauge-test-engines.lock"):
+    with alone(Path(tempfile.gettempdir()) / "railgauge-test-engines.lock"):
         transport = LocalTransport("here")
         build = deploy(transport, bundle())
         if shutil.which("mpicc"):
@@ -96,10 +103,8 @@ def build_engines(factory: pytest.TempPathFactory, mpi: str = "") -> Path:
     """
     if shutil.which("mpicc") == f"{mpi}/bin/mpicc":
         mpi = ""
-    base = factory.getbasetemp()
-    session = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    folder = Path(COUNTED or session) / f"engines{mpi.replace('/', '-')}"
-    with _alone(folder.with_suffix(".lock")):
+    folder = Path(COUNTED or session_folder(factory)) / f"engines{mpi.replace('/', '-')}"
+    with alone(folder.with_suffix(".lock")):
         if SANITIZE or COUNTED:
             # Less is optimized, and of debugging only lines kept: built in two thirds of the time.
             counted = "-O0 -g --coverage -fprofile-update=atomic -DUNCONFINED"

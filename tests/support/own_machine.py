@@ -67,7 +67,13 @@ def keep_in_memory(folder: Path) -> None:
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_DIRECT))
     except OSError:
-        subprocess.run(["umount", str(folder)], check=True)
+        let_go(folder)
+
+
+def let_go(folder: Path) -> None:
+    """Unmount what `keep_in_memory` mounted on `folder`, if it did."""
+    if folder.is_mount():
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _available_memory() -> int:

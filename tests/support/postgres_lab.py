@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
+from tests.support.engine_cache import alone
+from tests.support.own_machine import keep_in_memory, let_go
 
 _SECONDS = 120  # for what takes one, on a busy machine
 _INITDB = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
@@ -30,23 +32,29 @@ def postgres_folder() -> Path | None:
 
 
 @contextmanager
-def postgres_server(binaries: Path) -> Iterator[Path]:
-    """Run a server and give the folder of its socket; its superuser is `railgauge`."""
+def postgres_server(binaries: Path, shared: Path | None = None) -> Iterator[Path]:
+    """Run a server and give the folder of its socket; its superuser is `railgauge`.
+
+    Of those with the same folder `shared` the first one's empty data are copied there for all.
+    """
     # Short, as a socket's path may have 107 bytes; its own, as the server isn't run by root.
     folder = Path(tempfile.mkdtemp(prefix="railgauge-pg-"))
+    keep_in_memory(folder)
     identity: dict[str, int | list[int]] = {}
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
         identity = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
     try:
-        subprocess.run(
-            [binaries / "initdb", "-D", folder / "data", "-U", "railgauge", *_INITDB],
-            check=True,
-            capture_output=True,
-            cwd=folder,
-            **identity,
-        )
+        if shared is None:
+            _initdb(binaries, folder, identity)
+        else:
+            with alone(shared.with_suffix(".lock")):
+                if shared.exists():
+                    _copy(shared, folder / "data")
+                else:
+                    _initdb(binaries, folder, identity)
+                    _copy(folder / "data", shared)
         server = subprocess.Popen(
             [binaries / "postgres", "-D", folder / "data", "-k", folder, *_POSTGRES],
             cwd=folder,
@@ -61,7 +69,25 @@ def postgres_server(binaries: Path) -> Iterator[Path]:
             server.send_signal(signal.SIGQUIT)
             server.wait(_SECONDS)
     finally:
+        let_go(folder)
         shutil.rmtree(folder)
+
+
+def _initdb(binaries: Path, folder: Path, identity: dict[str, int | list[int]]) -> None:
+    subprocess.run(
+        [binaries / "initdb", "-D", folder / "data", "-U", "railgauge", *_INITDB],
+        check=True,
+        capture_output=True,
+        cwd=folder,
+        **identity,  # type: ignore[call-overload]
+    )
+
+
+def _copy(data: Path, to: Path) -> None:
+    """Copy a folder with its owners, whole or not at all."""
+    part = to.with_suffix(".part")
+    subprocess.run(["cp", "-aT", data, part], check=True)
+    part.rename(to)
 
 
 def make_database(

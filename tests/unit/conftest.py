@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.engine_cache import session_folder
 from tests.support.postgres_lab import make_database, postgres_folder, postgres_server
 
 from railgauge.base.errors import EnvironmentFailedError
@@ -55,12 +56,18 @@ def latex(require: Callable[[object, str], None]) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(require: Callable[[object, str], None]) -> Iterator[Path]:
+def postgres_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Name the folder with the data of an empty PostgreSQL server, which workers share."""
+    return session_folder(tmp_path_factory) / "postgres"
+
+
+@pytest.fixture(scope="session")
+def postgres(require: Callable[[object, str], None], postgres_data: Path) -> Iterator[Path]:
     """Give the socket's folder of a PostgreSQL server that runs for this session."""
     binaries = postgres_folder()
     require(binaries, "PostgreSQL (initdb and postgres)")
     assert binaries is not None
-    with postgres_server(binaries) as folder:
+    with postgres_server(binaries, postgres_data) as folder:
         yield folder
 
 

@@ -32,7 +32,7 @@ def stacked(
         step = len(places) if block is None else max(1, block // max(length, 1))
         for first in range(0, len(places), step):
             chunk = places[first : first + step]
-            yield np.array(chunk, np.intp), np.stack([arrays[place] for place in chunk])
+            yield np.array(chunk, np.intp), np.array([arrays[place] for place in chunk])
 
 
 def variance_factors(

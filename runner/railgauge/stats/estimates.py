@@ -136,5 +136,5 @@ def _by_shape(
         if len(first) and len(second):
             shapes.setdefault((len(first), len(second)), []).append(place)
     for places in shapes.values():
-        first, second = (np.stack([values[place][side] for place in places]) for side in (0, 1))
+        first, second = (np.array([values[place][side] for place in places]) for side in (0, 1))
         yield np.array(places, np.intp), first, second

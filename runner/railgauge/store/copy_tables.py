@@ -19,6 +19,7 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
+    Text,
     UniqueConstraint,
     and_,
     func,
@@ -233,10 +234,11 @@ class Translator:
             elif name == "id":
                 for row in values:
                     del row[name]
+        texts = [column.name for column in table.columns if isinstance(column.type, Text)]
         for row in values:
-            for name, value in row.items():
-                if isinstance(value, str):
-                    row[name] = plain_text(value)
+            for name in texts:
+                if row[name] is not None:
+                    row[name] = plain_text(row[name])
         return values
 
     def shared(self, new: Connection, name: str, ids: Iterable[int]) -> Mapping[int, int]:

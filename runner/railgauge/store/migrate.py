@@ -7,7 +7,8 @@ migrations make of an empty file (`make schema`; a test compares them).
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect
@@ -91,13 +92,16 @@ def _upgrade(engine: Engine, database: str, known_revisions: list[str], option: 
             run_migrations(connection)
 
 
-def _newest() -> Iterator[str]:
-    statement = ""
+@cache
+def _newest() -> Sequence[str]:
+    """Return the statements that make the newest schema."""
+    statements, statement = [], ""
     for line in (folder("schema") / NEWEST).read_text(encoding="utf-8").splitlines(keepends=True):
         statement += line
         if sqlite3.complete_statement(statement):
-            yield statement
+            statements.append(statement)
             statement = ""
+    return statements
 
 
 def run_migrations(connection: Connection) -> None:

@@ -7,8 +7,9 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -39,40 +40,82 @@ PAPER_PAGE = (PAGE.parent / "paper.md").read_text(encoding="utf-8")
 _QUIET = ReportOptions(most_cases=0)
 
 
+@cache
+def definition(name: str) -> LoadedPaper:
+    return load_paper(find_shipped("reports/papers", name), load_catalogue())
+
+
 def make(name: str, store: Store | None, runs: Sequence[int], out: Path) -> list[Path]:
     catalogue = load_catalogue()
-    loaded = load_paper(find_shipped("reports/papers", name), catalogue)
-    return write_paper(loaded, store, runs, out, catalogue=catalogue, options=_QUIET)
+    return write_paper(definition(name), store, runs, out, catalogue=catalogue, options=_QUIET)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A paper that was made of a database with a run of each of its plans."""
+
+    database: Path
+    runs: list[int]
+    files: list[Path]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Give the folder of a paper that was made without any run: the same one to all tests."""
+
+    @cache
+    def folder_of(name: str) -> Path:
+        out = tmp_path_factory.mktemp(name) / "out"
+        assert make(name, None, (), out)
+        return out
+
+    return folder_of
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Measured]:
+    """Give a paper with a run of each of its plans: the same one to all tests."""
+
+    @cache
+    def paper(name: str) -> Measured:
+        place = tmp_path_factory.mktemp(name)
+        loaded = definition(name)
+        with Store.open(str(place / "railgauge.db")) as store:
+            for file in loaded.plan_files():
+                store_plan(store, file)
+            runs = latest_runs(store, [plan.plan.name for plan in loaded.plans()])
+            files = make(name, store, runs, place / "out")
+        return Measured(place / "railgauge.db", runs, files)
+
+    return paper
 
 
 @pytest.mark.usefixtures("latex")
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_paper_is_made_of_its_numbers_and_of_a_run_of_its_whole_plan(
-    name: str, tmp_path: Path
+    name: str, measured: Callable[[str], Measured], tmp_path: Path
 ) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    with Store.open(str(tmp_path / "railgauge.db")) as store:
-        for file in loaded.plan_files():
-            store_plan(store, file)
-        runs = latest_runs(store, [plan.plan.name for plan in loaded.plans()])
-        assert len(runs) == len(loaded.paper.plans)
-        first = {path.name: path.read_bytes() for path in make(name, store, runs, tmp_path / "a")}
-        again = {path.name: path.read_bytes() for path in make(name, store, runs, tmp_path / "b")}
-        assert [run.id for run in store.runs()] == runs, "the user's database stays as it is"
-    assert first == again
+    loaded = definition(name)
+    paper = measured(name)
+    assert len(paper.runs) == len(loaded.paper.plans)
+    first = {path.name: path.read_bytes() for path in paper.files}
+    with Store.open(str(paper.database)) as store:
+        files = make(name, store, paper.runs, tmp_path / "out")
+        assert [run.id for run in store.runs()] == paper.runs, "the user's database stays as it is"
+    assert first == {path.name: path.read_bytes() for path in files}
     for file_name in ("index.html", f"{name}.txt", f"{name}.tex"):
         assert first[file_name]
     for item in loaded.paper.items:
         assert any(re.fullmatch(rf"{item.name}(-.*)?\.csv", file) for file in first), item.name
-    assert "Overfull" not in typeset(tmp_path / "a", name)
+    assert "Overfull" not in typeset(tmp_path / "out", name)
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_a_paper_says_what_it_publishes_without_any_run(name: str, tmp_path: Path) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    files = make(name, None, (), tmp_path / "out")
-    text = (tmp_path / "out" / f"{name}.txt").read_text(encoding="utf-8")
-    assert files
+def test_a_paper_says_what_it_publishes_without_any_run(
+    name: str, published: Callable[[str], Path]
+) -> None:
+    loaded = definition(name)
+    text = (published(name) / f"{name}.txt").read_text(encoding="utf-8")
     assert "Nothing was measured yet" in text
     # Neither a column that no run has, nor the value of an axis.
     for file in files:
@@ -97,7 +140,7 @@ def test_the_list_of_the_papers_tables_is_what_make_papers_makes() -> None:
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_what_shows_a_papers_tables_is_there(name: str) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
+    loaded = definition(name)
     assert loaded.paper.minutes <= 20
     seconds = sum(amounts(plan, expand(plan))[1].seconds for plan in loaded.plans())
     assert loaded.paper.minutes == pytest.approx(seconds / 60, rel=0.25, abs=1.2)
@@ -181,10 +224,10 @@ def test_sharcnets_differences_are_right_digit_by_digit(tmp_path: Path) -> None:
     assert "the published ones being taken for exact" in " ".join(text.split())
 
 
-def test_zcs_local_networking_is_by_kernel_call_and_cpus(tmp_path: Path) -> None:
-    make("zc", None, (), tmp_path / "out")
+def test_zcs_local_networking_is_by_kernel_call_and_cpus(published: Callable[[str], Path]) -> None:
+    out = published("zc")
     rates: dict[tuple[str, str, str], list[float]] = {}
-    for line in csv_rows(tmp_path / "out" / "local-networking.csv"):
+    for line in csv_rows(out / "local-networking.csv"):
         if line["metric"] == "throughput":
             place = line["send"], line["client_cpu"], line["server_cpu"]
             rates.setdefault(place, []).append(float(line["median"]) / 8000)
@@ -220,11 +263,13 @@ def test_zcs_calls_are_measured_with_the_chunks_of_its_readme() -> None:
     assert chunks["send"] == chunks["write"] == (65536, 16384)
 
 
-def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_path: Path) -> None:
-    make("sharcnet", None, (), tmp_path / "out")
+def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(
+    published: Callable[[str], Path],
+) -> None:
+    out = published("sharcnet")
     cells = {
         (line["datagram"], line["link"], line["sockbuf"]): line
-        for line in csv_rows(tmp_path / "out" / "table-1.csv")
+        for line in csv_rows(out / "table-1.csv")
     }
     assert cells["1460", "gw→hh", "10240"]["shown"] == "177.59"
     assert cells["1460", "gw→hh", "10240"]["n"] == "10"
@@ -233,14 +278,14 @@ def test_sharcnets_published_cells_are_the_papers_and_say_what_is_absent(tmp_pat
     assert cells["1460", "gw→hh", "10240"]["interval_low"] == ""
     assert cells["40960", "gw→gw", "10240"]["shown"] == "impossible"
     assert cells["1024", "gw→gw", "1048576"]["shown"] == "lost"
-    text = " ".join((tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8").split())
+    text = " ".join((out / "sharcnet.txt").read_text(encoding="utf-8").split())
     assert "arithmetic mean of 10 published replications per cell" in text
     assert "Lost: printed in the paper, but lost in the copy at hand; impossible:" in text
     assert text.count("so that measured cases have twice the buffer") == 3
     readme = (PAGE.parents[1] / "README.md").read_text(encoding="utf-8")
     table = readme.partition("cat paper/sharcnet.txt\n…\n")[2].partition("```")[0]
     assert table
-    assert table in (tmp_path / "out" / "sharcnet.txt").read_text(encoding="utf-8")
+    assert table in (out / "sharcnet.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -270,10 +315,14 @@ def test_two_runs_stand_beside_the_paper_by_what_they_differ_in(
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(name: str, tmp_path: Path) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    with Store.open(str(tmp_path / "railgauge.db")) as store:
-        runs = [store_plan(store, file)[0] for file in loaded.plan_files() for _ in range(2)]
+def test_a_paper_is_made_of_two_runs_of_each_of_its_plans(
+    name: str, measured: Callable[[str], Measured], tmp_path: Path
+) -> None:
+    loaded = definition(name)
+    paper = measured(name)
+    database = shutil.copy(paper.database, tmp_path)
+    with Store.open(str(database)) as store:
+        runs = paper.runs + [store_plan(store, file)[0] for file in loaded.plan_files()]
         files = make(name, store, runs, tmp_path / "out")
     runs_shown = {line["run"] for file in files if file.suffix == ".csv" for line in csv_rows(file)}
     assert {str(run) for run in runs} <= runs_shown
@@ -360,13 +409,11 @@ def _published_numbers(loaded: LoadedPaper) -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.parametrize("name", [name for name in PAPERS if name != "hpcbench"])
-def test_each_published_number_is_in_a_table(name: str, tmp_path: Path) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    files = make(name, None, (), tmp_path / "out")
+def test_each_published_number_is_in_a_table(name: str, published: Callable[[str], Path]) -> None:
+    loaded = definition(name)
     numbers = Counter(
         float(f"{float(line['arithmetic_mean']):.7g}")
-        for file in files
-        if file.suffix == ".csv"
+        for file in published(name).glob("*.csv")
         for line in csv_rows(file)
         if line.get("arithmetic_mean")
     )
@@ -379,41 +426,42 @@ def test_each_published_number_is_in_a_table(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAPERS)
-def test_a_difference_is_of_something(name: str, tmp_path: Path) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    with Store.open(str(tmp_path / "railgauge.db")) as store:
-        for file in loaded.plan_files():
-            store_plan(store, file)
-        runs = latest_runs(store, [plan.plan.name for plan in loaded.plans()])
-        files = make(name, store, runs, tmp_path / "out")
-    differences = [file for file in files if re.search(r"-difference(-\d+)?\.csv$", file.name)]
+def test_a_difference_is_of_something(name: str, measured: Callable[[str], Measured]) -> None:
+    loaded = definition(name)
+    paper = measured(name)
+    differences = [
+        file for file in paper.files if re.search(r"-difference(-\d+)?\.csv$", file.name)
+    ]
     assert differences
     for file in differences:
         assert any(line["value"] for line in csv_rows(file)), file.name
     for item in loaded.paper.items:
-        tables = [file for file in files if re.fullmatch(rf"{item.name}(-.*)?\.csv", file.name)]
+        pattern = rf"{item.name}(-.*)?\.csv"
+        tables = [file for file in paper.files if re.fullmatch(pattern, file.name)]
         of_runs = {line["run"] for file in tables for line in csv_rows(file)}
-        assert of_runs & {str(run) for run in runs}, f"{item.name}: nothing measured"
+        assert of_runs & {str(run) for run in paper.runs}, f"{item.name}: nothing measured"
 
 
-def test_hpcbenchs_output_beside_its_system_log_is_as_printed(tmp_path: Path) -> None:
-    make("hpcbench", None, (), tmp_path / "out")
-    lines = csv_rows(tmp_path / "out" / "system-log-test-stream.csv")
+def test_hpcbenchs_output_beside_its_system_log_is_as_printed(
+    published: Callable[[str], Path],
+) -> None:
+    out = published("hpcbench")
+    lines = csv_rows(out / "system-log-test-stream.csv")
     lost = [line["shown"] for line in lines if line["metric"] == "lost_packets"]
     assert lost == ["4", "1", "0", "0", "0"]
-    averages = csv_rows(tmp_path / "out" / "system-log-test-averages.csv")
+    averages = csv_rows(out / "system-log-test-averages.csv")
     assert [line["shown"] for line in averages] == [
         *("955.131345", "953.902539", "956.520249"),
         *("954.936144", "953.696928", "956.277957"),
     ]
 
 
-def test_hpcbenchs_traffic_is_as_its_screens_say(tmp_path: Path) -> None:
-    make("hpcbench", None, (), tmp_path / "out")
+def test_hpcbenchs_traffic_is_as_its_screens_say(published: Callable[[str], Path]) -> None:
+    out = published("hpcbench")
     numbers = {
         line["metric"]: float(line["arithmetic_mean"])
         for part in ("stream", "processes")
-        for line in csv_rows(tmp_path / "out" / f"rate-{part}.csv")
+        for line in csv_rows(out / f"rate-{part}.csv")
         if line["arithmetic_mean"]
     }
     assert numbers == {
@@ -429,7 +477,7 @@ def test_hpcbenchs_traffic_is_as_its_screens_say(tmp_path: Path) -> None:
         "server_elapsed": 9.999856,
     }
     rows: dict[str, list[str]] = {}
-    for line in csv_rows(tmp_path / "out" / "generator.csv"):
+    for line in csv_rows(out / "generator.csv"):
         rows.setdefault(line["link"], []).append(line["shown"])
     assert rows == {
         "mk1→mk2": ["10.00", "171248", "250022080", "200.001214"],
@@ -455,11 +503,13 @@ def test_the_largest_packet_of_the_jumbo_sweep_fills_a_jumbo_frame_and_no_second
     assert sizes == [size - 28 for size in range(500, 9001, 500)]
 
 
-def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path) -> None:
-    make("udpmon", None, (), tmp_path / "out")
+def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(
+    published: Callable[[str], Path],
+) -> None:
+    out = published("udpmon")
     cells = {
         (line["link"], line["datagram"]): line["shown"]
-        for line in csv_rows(tmp_path / "out" / "streams.csv")
+        for line in csv_rows(out / "streams.csv")
         if line["metric"] == "sequence_last" and line["wait"] == "0.0"
     }
     assert cells == {
@@ -473,18 +523,20 @@ def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(tmp_path: Path)
     }
 
 
-def test_the_reports_network_is_its_authors_computers_not_hyperions(tmp_path: Path) -> None:
-    make("machine", None, (), tmp_path / "out")
-    text = " ".join((tmp_path / "out" / "machine.txt").read_text(encoding="utf-8").split())
+def test_the_reports_network_is_its_authors_computers_not_hyperions(
+    published: Callable[[str], Path],
+) -> None:
+    out = published("machine")
+    text = " ".join((out / "machine.txt").read_text(encoding="utf-8").split())
     assert "Theoretical: network of own-computer 10 Gbit/s" in text
     assert "network of hyperion" not in text
 
 
-def test_the_reports_linpack_stands_in_linpacks_column(tmp_path: Path) -> None:
-    make("machine", None, (), tmp_path / "out")
+def test_the_reports_linpack_stands_in_linpacks_column(published: Callable[[str], Path]) -> None:
+    out = published("machine")
     cells = {
         line["shown"]: (line["precision"], line["threads"], line["label"])
-        for line in csv_rows(tmp_path / "out" / "cpu-operations.csv")
+        for line in csv_rows(out / "cpu-operations.csv")
     }
     for threads, value in (("1", "35.250"), ("2", "63.800"), ("4", "70.120")):
         assert cells[value] == ("double", threads, "Linpack (HPL)")
@@ -533,19 +585,21 @@ def test_printed_cpu_efficiencies_of_linpack_are_what_linpack_leaves_of_it() -> 
             assert float(row["Linpack %"]) == pytest.approx(own, abs=0.01)
 
 
-def test_a_disks_blocks_are_the_reports_bytes(tmp_path: Path) -> None:
-    make("machine", None, (), tmp_path / "out")
-    text = (tmp_path / "out" / "machine.txt").read_text(encoding="utf-8")
+def test_a_disks_blocks_are_the_reports_bytes(published: Callable[[str], Path]) -> None:
+    out = published("machine")
+    text = (out / "machine.txt").read_text(encoding="utf-8")
     for block in ("1024000", "10240000", "102400000"):
         assert re.search(rf"^(RS +1| +) +{block} +\d+\.\d+ ", text, re.MULTILINE), block
 
 
 @pytest.mark.usefixtures("latex")
 @pytest.mark.parametrize("name", ["machine", "udpmon", "zc"])
-def test_a_printed_table_stands_on_a_page_with_its_heading(name: str, tmp_path: Path) -> None:
-    loaded = load_paper(PAPERS[name], load_catalogue())
-    make(name, None, (), tmp_path)
-    pages = [" ".join(page.split()) for page in pages_of(tmp_path, name).split("\f")]
+def test_a_printed_table_stands_on_a_page_with_its_heading(
+    name: str, published: Callable[[str], Path], tmp_path: Path
+) -> None:
+    loaded = definition(name)
+    out = shutil.copytree(published(name), tmp_path / "out")
+    pages = [" ".join(page.split()) for page in pages_of(out, name).split("\f")]
     for table in loaded.paper.printed:
         rows = list(csv.reader((PAPERS[name].parent / table.file).read_text().splitlines()))
         first, last = (" ".join(" ".join(row).split()) for row in (rows[1], rows[-1]))

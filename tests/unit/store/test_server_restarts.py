@@ -29,12 +29,12 @@ KILLS = 2
 
 
 @pytest.fixture
-def own_server() -> Iterator[Path]:
+def own_server(postgres_data: Path) -> Iterator[Path]:
     """Give a server of one's own, as a killed backend ends every session of all databases."""
     binaries = postgres_folder()
     if binaries is None:
         pytest.skip("there is no PostgreSQL server")
-    with postgres_server(binaries) as folder:
+    with postgres_server(binaries, postgres_data) as folder:
         yield folder
 
 
