@@ -119,11 +119,11 @@ def test_a_paper_says_what_it_publishes_without_any_run(
     assert "Nothing was measured yet" in text
     # Neither a column that no run has, nor the value of an axis.
     for file in files:
-        shown: dict[str, set[str]] = {}
+        texts_by_label: dict[str, set[str]] = {}
         for line in csv_rows(file) if file.suffix == ".csv" else ():
             # A figure's has no labels.
-            shown.setdefault(line.get("label", ""), set()).add(line.get("shown", "drawn"))
-        assert all(texts - {"", "---"} for texts in shown.values()), file.name
+            texts_by_label.setdefault(line.get("label", ""), set()).add(line.get("shown", "drawn"))
+        assert all(texts - {"", "---"} for texts in texts_by_label.values()), file.name
     assert ": –\n" not in text
     for plan in loaded.plans():
         assert plan.plan.name in "".join(text.split())
