@@ -110,6 +110,25 @@ def test_what_is_rarer_than_percentiles_show_is_slower_by_the_mean(
     assert [result.metric for result in run_verdict.slower] == [mean]
 
 
+def test_a_quantity_that_a_case_gives_twice_is_judged_once(database: Path):
+    # NetPIPE's, qperf's and OSU's half of a round trip and the whole of it.
+    info = dict.fromkeys(("latency", "rtt_mean"), MetricInfo("s", "lower"))
+    for seed, level in enumerate((25e-6, 25e-6, 25e-6, 30e-6)):
+        halves = noisy(level, seed=seed)
+        add(
+            database,
+            {1: {"latency": halves, "rtt_mean": [2 * half for half in halves]}},
+            metrics=info,
+        )
+    run_verdict = verdict(database, (1, 2, 3), (4,))
+    assert [(r.metric, r.judged.change) for r in run_verdict.comparison.results] == [
+        ("latency", "slower")
+    ]
+    with Store.open(str(database)) as store:
+        named = verdict_between(store, "1", "4", plan="", metrics=["rtt_mean"])
+    assert [result.metric for result in named.slower] == ["rtt_mean"]
+
+
 def test_cases_with_too_few_values_to_show_any_change_are_counted_beside_others(database: Path):
     note = "1 of 2 results: 5 and 1 replications can't show any change: take 4 of each"
     for seed in range(6):
