@@ -167,6 +167,7 @@ def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
         [(Side(result.sides[0].runs), Side(result.sides[1].runs)) for result in ready],
         [result.better for result in ready],
         [result.smallest for result in ready],
+        names=[(result.name[:2], result.metric) for result in ready],
         between_runs=between_runs,
     )
     by_name = {result.name: judgement for result, judgement in zip(ready, judgements, strict=True)}
