@@ -167,7 +167,8 @@ def second_look(measured: Measured, first: Comparison) -> Comparison:
     reading = read_runs(measured, [*([range(count)] * (tonight + 1)), again])
     baseline = first.selected[0]
     comparison = compare(reading, baseline, Selection("both", (tonight, tonight + 1)))
-    return confirmed(first, compare_suspects(reading, baseline, tonight + 1), comparison)[0]
+    anew = compare_suspects(reading, baseline, tonight, tonight + 1)
+    return confirmed(first, anew, comparison)[0]
 
 
 def slowed(measured: Measured, fall: float) -> Measured:
