@@ -53,9 +53,10 @@ def confirmed(
 ) -> tuple[Comparison, tuple[Result, ...]]:
     """Return what the first comparison comes to after what looked slower was measured once more.
 
-    `again` compares the new run with the same baseline, `together` both runs. What looked slower is slower only if it is so by all values together, corrected for all
-    cases, and looks so by the new ones alone. The former keeps the promise about false alarms
-    though both looks share a baseline; the latter keeps out what passed by itself.
+    `again` compares the new run with the same baseline, `together` both runs. What looked slower is
+    slower only if it is so by all values together, corrected for all cases, and looks so by the new
+    ones alone. The former keeps the promise about false alarms though both looks share a baseline;
+    the latter keeps out what passed by itself.
     Returned beside: what looked slower and isn't, which is the same only if all values together
     say so. What could not be measured again is judged by the first run alone.
     """

@@ -82,10 +82,10 @@ def find_shortfalls(
     neither a slow partner nor the way to another rack pulls it down. A link is compared with the
     worse of its two hosts' medians over their other links, of those that aren't 0, so what is usual
     between two racks is no finding; and with the way back, from which it has to be as much farther
-    than any other link of the two is from its own, so that what is usual one way is none, either. If `best` (n, n) is each link's best replication, that one has
-    to fall short as well. The spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it
-    holds while half of the links are as they should be. ValueError for a negative value, or a 0
-    where lower is better.
+    than any other link of the two is from its own, so that what is usual one way is none, either.
+    If `best` (n, n) is each link's best replication, that one has to fall short as well. The spread
+    is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the links are
+    as they should be. ValueError for a negative value, or a 0 where lower is better.
     """
     measured = ~np.isnan(values)
     if np.any(values[measured] < 0) or (not higher_is_better and np.any(values[measured] == 0)):

@@ -129,6 +129,23 @@ def test_a_quantity_that_a_case_gives_twice_is_judged_once(database: Path):
     assert [result.metric for result in named.slower] == ["rtt_mean"]
 
 
+def test_metrics_that_the_first_side_never_measured_are_named(database: Path):
+    # Losses of round trips, which engines reported of streams alone.
+    metrics = {"rtt_p50": MetricInfo("s", "lower"), "loss_rate": MetricInfo("", "lower")}
+    for seed in (1, 2, 3):
+        add(database, {1: {"rtt_p50": noisy(1e-4, seed=seed)}}, metrics=metrics)
+    lossy = {1: {"rtt_p50": noisy(1e-4, seed=4), "loss_rate": noisy(0.01)}}
+    add(database, lossy, metrics=metrics)
+    with Store.open(str(database)) as store:
+        store.set_baseline("three", [1, 2, 3], "")
+        late = verdict_between(store, "three", "4", plan="")
+    assert late.passed
+    assert late.notes == (
+        "1 of 2 results: baseline three (runs 1, 2, 3) has no value of loss_rate there, so that"
+        " nothing shows a change: name newer runs",
+    )
+
+
 def test_cases_with_too_few_values_to_show_any_change_are_counted_beside_others(database: Path):
     note = "1 of 2 results: 5 and 1 replications can't show any change: take 4 of each"
     for seed in range(6):
