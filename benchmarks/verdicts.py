@@ -71,7 +71,7 @@ SEED, REPLICATIONS, WITHIN, FALLS, NIGHTS = 20, 10, 0.01, {"5 %": 0.05, "20 %": 
 # Latency: a round trip's seconds and how much longer one takes whose segment is sent again, the
 # 99th percentile over the median, how many times its noise is theirs, and what a fault loses.
 ROUND_TRIP, RESENT, TAIL, TAIL_NOISE, LOST = 50e-6, 0.2, 1.5, 3.0, 0.005
-TIMES, LATENCY = ("rtt_p50", "rtt_mean", "rtt_p99"), ("rtt_p50", "rtt_p99", "rtt_mean", "loss_rate")
+LATENCY = ("rtt_p50", "rtt_p99", "rtt_mean", "loss_rate")
 DRAWS: dict[str, Draw] = {
     "normal": normal,
     "exponential": exponential,
@@ -182,7 +182,7 @@ def slowed(measured: Measured, fall: float) -> Measured:
 def round_trips(random: np.random.Generator, setting: Setting) -> tuple[Measured, Measured]:
     """Return what round trips come to, and what they do where the first case has both faults."""
     body, tail = (
-        np.exp(means[..., None] + setting.within * random.standard_normal((*means.shape, 10)))
+        np.exp(means[..., None] + setting.within * random.standard_normal((*means.shape, REPLICATIONS)))
         for means in (levels(random, setting), levels(random, setting))
     )
     tail = TAIL * tail**TAIL_NOISE
