@@ -182,7 +182,9 @@ def slowed(measured: Measured, fall: float) -> Measured:
 def round_trips(random: np.random.Generator, setting: Setting) -> tuple[Measured, Measured]:
     """Return what round trips come to, and what they do where the first case has both faults."""
     body, tail = (
-        np.exp(means[..., None] + setting.within * random.standard_normal((*means.shape, REPLICATIONS)))
+        np.exp(
+            means[..., None] + setting.within * random.standard_normal((*means.shape, REPLICATIONS))
+        )
         for means in (levels(random, setting), levels(random, setting))
     )
     tail = TAIL * tail**TAIL_NOISE
@@ -193,10 +195,10 @@ def round_trips(random: np.random.Generator, setting: Setting) -> tuple[Measured
     p99 = np.where(losses < 0.01, ROUND_TRIP * body * tail, np.nan)
     fine = {**times, "rtt_p99": p99, "loss_rate": losses}
     faulty = {metric: values.copy() for metric, values in fine.items()}
-    both = (slice(-2, None), 0)
-    faulty["loss_rate"][both] = lost(random, LOST, losses[both].shape)
-    resent = np.minimum(random.poisson(1 / (1000 * ROUND_TRIP + RESENT), mean[both].shape), 4)
-    faulty["rtt_mean"][both] += RESENT * resent * ROUND_TRIP / (1 - RESENT * resent)
+    place = (slice(-2, None), 0)
+    faulty["loss_rate"][place] = lost(random, LOST, losses[place].shape)
+    resent = np.minimum(random.poisson(1 / (1000 * ROUND_TRIP + RESENT), mean[place].shape), 4)
+    faulty["rtt_mean"][place] += RESENT * resent * ROUND_TRIP / (1 - RESENT * resent)
     return fine, faulty
 
 

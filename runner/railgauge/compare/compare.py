@@ -262,8 +262,8 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
         yield from of_case
 
 
-def _repeats(result: Result, others: Iterable[Result]) -> bool:
-    """Return whether one of the other results of its case is of the same quantity."""
+def _repeats(result: Result, results: Iterable[Result]) -> bool:
+    """Return whether one of these results of its case is of the same quantity."""
     return any(
         (result.smallest, result.better) == (other.smallest, other.better)
         and all(
@@ -273,7 +273,7 @@ def _repeats(result: Result, others: Iterable[Result]) -> bool:
         and is_multiple(
             *(np.concatenate([side.values for side in of.sides]) for of in (result, other))
         )
-        for other in others
+        for other in results
     )
 
 

@@ -101,9 +101,9 @@ def _kinds(
     which are of the same round trips, aren't: where a case has several of a kind, each is its own.
     """
     counts = Counter((rule, case) for rule, (case, _) in zip(rules, names, strict=True))
-    several = {rule for (rule, _), count in counts.items() if count > 1}
+    repeated = {rule for (rule, _), count in counts.items() if count > 1}
     kinds = [
-        (rule, metric if rule in several else "")
+        (rule, metric if rule in repeated else "")
         for rule, (_, metric) in zip(rules, names, strict=True)
     ]
     numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}

@@ -207,8 +207,8 @@ def _short_one_way(
     """Return (n, n) which links fall short of their ways back, as no other of their hosts does."""
     share = np.nan_to_num(_share(rest, rest.T), nan=1.0)
     np.fill_diagonal(share, 1.0)
-    others = _without_each(share, np.zeros_like), _without_each(share.T, np.zeros_like).T
-    worst = np.minimum(np.minimum(*others), 1.0)
+    of_hosts = _without_each(share, np.zeros_like), _without_each(share.T, np.zeros_like).T
+    worst = np.minimum(np.minimum(*of_hosts), 1.0)
     return (share < least * worst) & (_share(most, rest.T) < least)
 
 
