@@ -25,6 +25,7 @@ from railgauge.plan.catalogue.headlines import judged
 from railgauge.stats.change_points import LEAST_VALUES, ChangePoint, change_points
 from railgauge.stats.interval import Interval, median_interval
 from railgauge.stats.multiple import benjamini_hochberg
+from railgauge.stats.proportion import is_multiple
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
@@ -239,7 +240,7 @@ def histories_of(
     }
     changed = tuple(
         with_names(history, renames[history.plan], runs[history.plan])
-        for history in surest(histories.values())
+        for history in surest(_distinct(histories))
     )
     looked_at = {name[:2] for name in histories}
     short = looked_at - {name[:2] for name, history in histories.items() if _is_long(history)}
@@ -347,6 +348,26 @@ def _joined(
         else:
             joined[name] = series
     return joined
+
+
+def _distinct(histories: Mapping[_MetricName, History]) -> list[History]:
+    """Return them without those of a quantity that another metric of the case has, too."""
+    by_case: dict[tuple[str, CaseName], list[History]] = {}
+    for (plan, case, _), history in histories.items():
+        of_case = by_case.setdefault((plan, case), [])
+        if not any(_is_same_quantity(history, other) for other in of_case):
+            of_case.append(history)
+    return [history for of_case in by_case.values() for history in of_case]
+
+
+def _is_same_quantity(history: History, other: History) -> bool:
+    return (
+        (history.smallest, history.better) == (other.smallest, other.better)
+        and [night.run.id for night in history.nights] == [night.run.id for night in other.nights]
+        and is_multiple(
+            *(np.array([night.median for night in of.nights]) for of in (history, other))
+        )
+    )
 
 
 def surest(histories: Iterable[History]) -> list[History]:

@@ -19,6 +19,7 @@ from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import headlines, judged
 from railgauge.stats.between_runs import BETWEEN_RUNS
 from railgauge.stats.judgement import Change
+from railgauge.stats.proportion import is_multiple
 from railgauge.stats.series_changes import BETTER, Compared, Side, compare_all
 from railgauge.stats.two_levels import TwoLevels
 from railgauge.store.records import PlannedCase, Series
@@ -166,6 +167,7 @@ def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
         [(Side(result.sides[0].runs), Side(result.sides[1].runs)) for result in ready],
         [result.better for result in ready],
         [result.smallest for result in ready],
+        names=[(result.name[:2], result.metric) for result in ready],
         between_runs=between_runs,
     )
     by_name = {result.name: judgement for result, judgement in zip(ready, judgements, strict=True)}
@@ -240,11 +242,12 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
         if _never_measured(before, after, sides):
             yield _without_metric(before, after, sides)
             continue
+        of_case: list[Result] = []
         # One that neither side ever had says nothing, unless there is no other.
         for metric in [name for name in metrics if _was_measured(sides, name)] or metrics:
             by_side = [side.get(metric, []) for side in sides]
             reference = (by_side[1] or by_side[0])[-1]
-            yield Result(
+            result = Result(
                 after.test,
                 after.case,
                 metric,
@@ -254,6 +257,24 @@ def _unjudged(first: _Side, second: _Side) -> Iterator[Result]:
                 (_sample(before, by_side[0], reference), _sample(after, by_side[1], reference)),
                 _not_judged(),
             )
+            if metric in second.reading.metrics or not _repeats(result, of_case):
+                of_case.append(result)
+        yield from of_case
+
+
+def _repeats(result: Result, results: Iterable[Result]) -> bool:
+    """Return whether one of these results of its case is of the same quantity."""
+    return any(
+        (result.smallest, result.better) == (other.smallest, other.better)
+        and all(
+            list(map(len, side.runs)) == list(map(len, beside.runs))
+            for side, beside in zip(result.sides, other.sides, strict=True)
+        )
+        and is_multiple(
+            *(np.concatenate([side.values for side in of.sides]) for of in (result, other))
+        )
+        for other in results
+    )
 
 
 def _never_measured(

@@ -30,13 +30,22 @@ def cases_of(results: Sequence[Result]) -> frozenset[CaseName]:
     return frozenset((result.test, result.case.key) for result in results)
 
 
-def compare_suspects(reading: ReadRuns, first: Selection, run: int) -> Comparison:
+def compare_suspects(reading: ReadRuns, first: Selection, tonight: int, run: int) -> Comparison:
     """Compare the run that measured suspects again with the first side.
 
-    What runs differ by is nothing here: both runs together are compared with all cases, and
-    it takes many to show that. Suspects, chosen because they are slower, scatter by what they are.
+    All other cases stand in it as they were `tonight`: what three runs of a case don't say of how
+    they differ, those of the others do. How cases scatter counts for nothing here, as suspects,
+    chosen because they are slower, scatter by what they are.
     """
-    return compare(reading, first, Selection(f"run {run}", (run,)), between_runs=0.0)
+    cases = [
+        {(case.test, case.case.key): case for case in reading.cases[of]} for of in (tonight, run)
+    ]
+    whole = replace(
+        reading,
+        cases={**reading.cases, run: tuple((cases[0] | cases[1]).values())},
+        series={**reading.series, run: {**reading.series[tonight], **reading.series[run]}},
+    )
+    return compare(whole, first, Selection(f"run {run}", (run,)), between_runs=0.0)
 
 
 def confirmed(
@@ -44,10 +53,10 @@ def confirmed(
 ) -> tuple[Comparison, tuple[Result, ...]]:
     """Return what the first comparison comes to after what looked slower was measured once more.
 
-    `again` compares the new run of those cases with the same baseline, `together` both runs, all
-    cases. What looked slower is slower only if it is so by all values together, corrected for all
-    cases, and looks so by the new ones alone. The former keeps the promise about false alarms
-    though both looks share a baseline; the latter keeps out what passed by itself.
+    `again` compares the new run with the same baseline, `together` both runs. What looked slower is
+    slower only if it is so by all values together, corrected for all cases, and looks so by the new
+    ones alone. The former keeps the promise about false alarms though both looks share a baseline;
+    the latter keeps out what passed by itself.
     Returned beside: what looked slower and isn't, which is the same only if all values together
     say so. What could not be measured again is judged by the first run alone.
     """

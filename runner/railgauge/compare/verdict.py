@@ -180,6 +180,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield note
     if note := few_values_note(comparison):
         yield note
+    if note := unmeasured_before_note(comparison):
+        yield note
     if number := sum(any(side.means for side in result.sides) for result in comparison.results):
         total = plural(len(comparison.results), "result")
         yield (
@@ -261,6 +263,27 @@ def few_values_note(comparison: Comparison) -> str:
         return ""
     total = plural(len(comparison.results), "result")
     return f"{len(few):,} of {total}: {few[0].judged.reason}"
+
+
+def unmeasured_before_note(comparison: Comparison) -> str:
+    """Return how many results only the second side has values of, and of which metrics.
+
+    As where an engine reports more than it did when the baseline's runs were measured: until others
+    are named, nothing would ever show that it got worse.
+    """
+    results = [
+        result
+        for result in comparison.results
+        if result.sides[1].n and not result.sides[0].n and not result.sides[0].unlike
+    ]
+    if not results:
+        return ""
+    total = plural(len(comparison.results), "result")
+    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
+    return (
+        f"{len(results):,} of {total}: {comparison.selected[0].title} has no value of {metrics}"
+        " there, so that nothing shows a change: name newer runs"
+    )
 
 
 def _tests(renames: Renames, name: CaseName, runs: Sequence[int]) -> list[tuple[int, str]]:

@@ -170,7 +170,7 @@ def _judge(
             both_runs = Selection(f"runs {finished.run} and {second}", (finished.run, second))
             compared, unconfirmed = confirmed(
                 compared,
-                compare_suspects(reading, baseline, second),
+                compare_suspects(reading, baseline, finished.run, second),
                 compare(reading, baseline, both_runs),
             )
     compared = with_levels(store, compared)

@@ -14,6 +14,8 @@ _Values: TypeAlias = "NDArray[np.float64]"
 # Cases that it takes to see from the spreads of their runs what runs differ by, and from how they
 # scatter between two runs: of ten, by simulation, chance hides too much of that.
 LEAST_CASES, LEAST_SCATTERED = 10, 15
+# So many show at least that runs differ by far more than is usual.
+LEAST_FEW = 5
 # What a machine's level is taken to differ by from run to run where nothing shows it, a standard
 # deviation: 1 to 2 % is common.
 BETWEEN_RUNS = 0.025
@@ -76,6 +78,17 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     return shared._replace(tails=_symmetric_tails(around / shared.widened(error)))
 
 
+def spread_of_few(shift: _Values, error: _Values, degrees: _Values) -> float:
+    """Return the spread that fewer cases than LEAST_SCATTERED show, 0 where it may be chance.
+
+    They don't show that runs differ by little.
+    """
+    if len(shift) < LEAST_FEW:
+        return 0.0
+    centre = _closest_half(shift)
+    return _spread_around(centre, shift - centre, error, degrees).spread
+
+
 def tails_of_pairs(apart: _Values) -> Tails:
     """Return the tails of how far one more run is off the mean of two that are `apart` (n,).
 
@@ -122,7 +135,7 @@ def _spread_around(centre: float, around: _Values, error: _Values, degrees: _Val
         middle = (low + high) / 2
         low, high = (middle, high) if beyond(middle) > 1 else (low, middle)
     # Quiet cases would show a spread that is the same for all as many times their own.
-    noisy = np.flatnonzero(error >= np.sort(error)[-max(n // 2, LEAST_CASES)])
+    noisy = np.flatnonzero(error >= np.sort(error)[-min(max(n // 2, LEAST_CASES), n)])
     return Scatter(centre, high, max(beyond(0.0, noisy), 1.0), _DEGREES * n + _MORE_DEGREES)
 
 

@@ -13,6 +13,7 @@ from railgauge.stats.between_runs import (
     Variances,
     moderated,
     scatter,
+    spread_of_few,
     tails_of_pairs,
 )
 from railgauge.stats.dependence import variance_factors
@@ -67,9 +68,9 @@ def correct(
     estimates = _thinned(estimates, factors)
     scattered = _scattered(estimates, group, between_medians, between_runs)
     error, degrees, between, centre, assumed = scattered[:5]
-    # Two runs that differ by more than is usual show that much.
+    # Two runs that differ by more than is usual show that much, and so do a few cases.
     usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
-    spread = np.maximum(usual, between_medians.error)[assumed]
+    spread = np.maximum(np.maximum(usual, between_medians.error), between)[assumed]
     degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
     error[assumed] = np.hypot(error[assumed], spread)
     between[assumed] = spread * _NORMAL
@@ -131,6 +132,7 @@ def _scattered(
         error[clear], degrees[clear] = np.sqrt(better.variance), better.degrees
         if len(clear) < LEAST_SCATTERED and not _stayed(estimates, pairs):
             assumed[pairs] = True
+            between[pairs] = spread_of_few(estimates.shift[clear], error[clear], degrees[clear])
             continue
         shared = scatter(estimates.shift[clear], error[clear], degrees[clear])
         centre[pairs] = shared.centre

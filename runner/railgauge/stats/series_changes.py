@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
@@ -54,13 +55,15 @@ def compare_all(
     better: Sequence[str],
     smallest: Sequence[float],
     *,
+    names: Sequence[tuple[Hashable, str]] | None = None,
     level: float = 0.05,
     between_runs: float = BETWEEN_RUNS,
 ) -> list[Compared]:
     """Compare the first with the second side of each pair; what changed by chance is rare.
 
     `better` is "higher" or "lower" for each pair, `smallest` the least change that matters as a
-    share (0.02). Of what is called faster or slower at most a share `level` is so by chance.
+    share (0.02), `names` of what case and which metric each pair is: without, each is of another
+    case. Of what is called faster or slower at most a share `level` is so by chance.
     Where nothing shows what runs differ by, their standard deviation is taken to be `between_runs`;
     with 0 only the first side's runs, three or more, show what they differ by, and not other pairs.
     docs/compare.md has the rules. Values that aren't finite don't count. ValueError where `better`
@@ -80,14 +83,31 @@ def compare_all(
     )
     joined = _joined(len(pairs), runs)
     rules = list(zip(better, smallest, strict=True))
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(rules))}
-    group = np.array([kinds[kind] for kind in rules], np.intp)
+    group = _kinds(rules, names or [(number, "") for number in range(len(pairs))])
     limits = np.asarray(smallest, np.float64)
     corrected = correct(estimate(joined), runs, group, limits, between_runs)
     changes = _changes(corrected)
     _bound(changes, corrected, joined)
     all_judged = _judged(joined, corrected, changes, rules, level)
     return [_compared(changes, number, judged) for number, judged in enumerate(all_judged)]
+
+
+def _kinds(
+    rules: Sequence[tuple[str, float]], names: Sequence[tuple[Hashable, str]]
+) -> NDArray[np.intp]:
+    """Return the kind (m,) of each pair, from 0: its direction and the smallest change.
+
+    What pairs of a kind say of each other supposes that they are independent. Metrics of a case,
+    which are of the same round trips, aren't: where a case has several of a kind, each is its own.
+    """
+    counts = Counter((rule, case) for rule, (case, _) in zip(rules, names, strict=True))
+    repeated = {rule for (rule, _), count in counts.items() if count > 1}
+    kinds = [
+        (rule, metric if rule in repeated else "")
+        for rule, (_, metric) in zip(rules, names, strict=True)
+    ]
+    numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
+    return np.array([numbers[kind] for kind in kinds], np.intp)
 
 
 def _judged(

@@ -15,6 +15,8 @@ HOST_DEVIATIONS, HOST_LEAST = 3.0, 0.05
 LINK_DEVIATIONS, LINK_LEAST = 6.0, 0.10
 # One in so many of its links may be up to speed all the same.
 EXCUSED = 10
+# So many pairs of links show how alike the two directions of a pair of hosts are.
+_LEAST_PAIRS = 6
 # The greatest logarithm whose exponential is a number.
 _MOST = 700.0
 
@@ -40,7 +42,10 @@ class HostFinding(NamedTuple):
 
 
 class LinkFinding(NamedTuple):
-    """A link worse than what both its hosts reach with others (`expected`, in the values' unit)."""
+    """A link worse than what both its hosts reach with others, or than the way back.
+
+    That is `expected`, in the values' unit.
+    """
 
     sender: int
     receiver: int
@@ -51,14 +56,16 @@ class LinkFinding(NamedTuple):
 class Shortfalls(NamedTuple):
     """What falls short in a matrix, links worst first.
 
-    `spread` is the relative standard deviation of the links. `judged` counts the hosts that could
-    be judged: those with two partners or more, where three have as many.
+    `spread` is the relative standard deviation of the links, `back_spread` that of their ratios to
+    the way back. `judged` counts the hosts that could be judged: those with two partners or more,
+    where three have as many.
     """
 
     hosts: tuple[HostFinding, ...]
     links: tuple[LinkFinding, ...]
     spread: float
     judged: int
+    back_spread: float
 
 
 def find_shortfalls(
@@ -74,10 +81,11 @@ def find_shortfalls(
     values the worse is the median. A host's level is what a tenth of its links may exceed, so
     neither a slow partner nor the way to another rack pulls it down. A link is compared with the
     worse of its two hosts' medians over their other links, of those that aren't 0, so what is usual
-    between two racks is no finding; if `best` (n, n) is each link's best replication, that one has
-    to fall short as well. The spread is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it
-    holds while half of the links are as they should be. ValueError for a negative value, or a 0
-    where lower is better.
+    between two racks is no finding; and with the way back, from which it has to be as much farther
+    than any other link of the two is from its own, so that what is usual one way is none, either.
+    If `best` (n, n) is each link's best replication, that one has to fall short as well. The spread
+    is the estimator Qn (Rousseeuw and Croux, JASA 88, 1993): it holds while half of the links are
+    as they should be. ValueError for a negative value, or a 0 where lower is better.
     """
     measured = ~np.isnan(values)
     if np.any(values[measured] < 0) or (not higher_is_better and np.any(values[measured] == 0)):
@@ -98,11 +106,17 @@ def find_shortfalls(
         ]
     least = min(math.exp(-LINK_DEVIATIONS * spread), 1 - LINK_LEAST)
     most = better if best is None else best if higher_is_better else -best
+    rest = better.copy()
+    rest[senders.slow] = np.nan
+    rest[:, receivers.slow] = np.nan
+    back_spread = _back_spread(rest)
+    least_back = min(math.exp(-LINK_DEVIATIONS * back_spread), 1 - LINK_LEAST)
     return Shortfalls(
         tuple(sorted(hosts, key=lambda finding: (finding.host, not finding.sends))),
-        tuple(_short_links(better, most, senders.slow, receivers.slow, least)),
+        tuple(_short_links(rest, most, least, least_back)),
         math.expm1(min(spread, _MOST)),
         int(np.count_nonzero(~np.isnan(senders.others_level) | ~np.isnan(receivers.others_level))),
+        math.expm1(min(back_spread, _MOST)),
     )
 
 
@@ -162,25 +176,40 @@ def _findings(
 
 
 def _short_links(
-    better: NDArray[np.float64],
-    most: NDArray[np.float64],
-    slow_senders: NDArray[np.bool_],
-    slow_receivers: NDArray[np.bool_],
-    least: float,
+    rest: NDArray[np.float64], most: NDArray[np.float64], least: float, least_back: float
 ) -> list[LinkFinding]:
-    rest = better.copy()
-    rest[slow_senders] = np.nan
-    rest[:, slow_receivers] = np.nan
     usual = (_without_each(rest, _median_place), _without_each(rest.T, _median_place).T)
     # Where most of a host's links carry nothing it says nothing of what is usual.
     expected = np.fmin(*(np.where(medians == 0, np.nan, medians) for medians in usual))
+    short = (_share(rest, expected) < least) & (_share(most, expected) < least)
+    one_way = ~short & _short_one_way(rest, most, least_back)
+    expected[one_way] = rest.T[one_way]
     share = _share(rest, expected)
-    senders, receivers = np.nonzero((share < least) & (_share(most, expected) < least))
+    senders, receivers = np.nonzero(short | one_way)
     order = np.argsort(share[senders, receivers], kind="stable")
     return [
-        LinkFinding(i, j, abs(float(better[i, j])), abs(float(expected[i, j])))
+        LinkFinding(i, j, abs(float(rest[i, j])), abs(float(expected[i, j])))
         for i, j in zip(senders[order].tolist(), receivers[order].tolist(), strict=True)
     ]
+
+
+def _back_spread(rest: NDArray[np.float64]) -> float:
+    """Return the spread of the logarithms of links over their ways back; infinite of too few."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(_share(rest, rest.T)[np.triu_indices(len(rest), 1)])
+    logs = logs[np.isfinite(logs)]
+    return robust_spread(logs) if len(logs) >= _LEAST_PAIRS else math.inf
+
+
+def _short_one_way(
+    rest: NDArray[np.float64], most: NDArray[np.float64], least: float
+) -> NDArray[np.bool_]:
+    """Return (n, n) which links fall short of their ways back, as no other of their hosts does."""
+    share = np.nan_to_num(_share(rest, rest.T), nan=1.0)
+    np.fill_diagonal(share, 1.0)
+    of_hosts = _without_each(share, np.zeros_like), _without_each(share.T, np.zeros_like).T
+    worst = np.minimum(np.minimum(*of_hosts), 1.0)
+    return (share < least * worst) & (_share(most, rest.T) < least)
 
 
 def _share(better: NDArray[np.float64], of: NDArray[np.float64]) -> NDArray[np.float64]:

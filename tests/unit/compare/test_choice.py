@@ -110,6 +110,42 @@ def test_what_is_rarer_than_percentiles_show_is_slower_by_the_mean(
     assert [result.metric for result in run_verdict.slower] == [mean]
 
 
+def test_a_quantity_that_a_case_gives_twice_is_judged_once(database: Path):
+    # NetPIPE's, qperf's and OSU's half of a round trip and the whole of it.
+    info = dict.fromkeys(("latency", "rtt_mean"), MetricInfo("s", "lower"))
+    for seed, level in enumerate((25e-6, 25e-6, 25e-6, 30e-6)):
+        halves = noisy(level, seed=seed)
+        add(
+            database,
+            {1: {"latency": halves, "rtt_mean": [2 * half for half in halves]}},
+            metrics=info,
+        )
+    run_verdict = verdict(database, (1, 2, 3), (4,))
+    assert [(r.metric, r.judged.change) for r in run_verdict.comparison.results] == [
+        ("latency", "slower")
+    ]
+    with Store.open(str(database)) as store:
+        named = verdict_between(store, "1", "4", plan="", metrics=["rtt_mean"])
+    assert [result.metric for result in named.slower] == ["rtt_mean"]
+
+
+def test_metrics_that_the_first_side_never_measured_are_named(database: Path):
+    # Losses of round trips, which engines reported of streams alone.
+    metrics = {"rtt_p50": MetricInfo("s", "lower"), "loss_rate": MetricInfo("", "lower")}
+    for seed in (1, 2, 3):
+        add(database, {1: {"rtt_p50": noisy(1e-4, seed=seed)}}, metrics=metrics)
+    lossy = {1: {"rtt_p50": noisy(1e-4, seed=4), "loss_rate": noisy(0.01)}}
+    add(database, lossy, metrics=metrics)
+    with Store.open(str(database)) as store:
+        store.set_baseline("three", [1, 2, 3], "")
+        late = verdict_between(store, "three", "4", plan="")
+    assert late.passed
+    assert late.notes == (
+        "1 of 2 results: baseline three (runs 1, 2, 3) has no value of loss_rate there, so that"
+        " nothing shows a change: name newer runs",
+    )
+
+
 def test_cases_with_too_few_values_to_show_any_change_are_counted_beside_others(database: Path):
     note = "1 of 2 results: 5 and 1 replications can't show any change: take 4 of each"
     for seed in range(6):

@@ -52,7 +52,7 @@ def judged(
     anew = {number: values for number, values in again.items() if number in suspect_lanes}
     all_runs = reading({**runs, now + 1: anew})
     return confirmed(
-        compared, compare_suspects(all_runs, first, now + 1), compare(all_runs, first, union)
+        compared, compare_suspects(all_runs, first, now, now + 1), compare(all_runs, first, union)
     )
 
 
@@ -88,6 +88,19 @@ def test_many_cases_that_are_slower_by_as_many_different_shares_are_all_confirme
     assert [case for case, change in changes(comparison).items() if change == "slower"] == [
         *range(slower, 0, -1)
     ]
+
+
+def test_what_is_slower_again_counts_though_its_own_runs_alone_would_not_show_it():
+    # They differ by chance by as much as all others', of which three runs of one case say little.
+    levels = {case: [0.99e9, 1e9, 1.01e9] for case in range(1, 31)} | {4: [0.985e9, 1e9, 1.015e9]}
+    nights = [
+        {case: noisy(level[(case + night) % 3], seed=night) for case, level in levels.items()}
+        for night in range(3)
+    ]
+    tonight = {case: noisy(seed=9 + case) for case in levels} | {4: noisy(0.94e9)}
+    comparison, unconfirmed = judged(nights, tonight, {4: noisy(0.94e9, seed=2)})
+    assert unconfirmed == ()
+    assert [result.case.parameters["lane"] for result in comparison.of("slower")] == [4]
 
 
 def test_what_passed_by_itself_is_told_and_does_not_count():

@@ -63,20 +63,21 @@ def test_all_counts_the_cases_that_do_not_give_values_any_more(database: Databas
     assert database.say("--all") == "found no case that changed in 15 nights\n"
 
 
-def odd_nights(database: Database) -> None:
-    """Store nights in which a metric that is no headline doubles, the only one of its case."""
-    metrics = {"udp": {"odd": MetricInfo("s", "lower")}}
+def odd_nights(database: Database, **factors: float) -> None:
+    """Store nights in which the only metrics of a case double, each so many times a value."""
+    metrics = {"udp": dict.fromkeys(factors, MetricInfo("s", "lower"))}
     for night in range(16):
         value = 1e-3 * (1 + night // 8) * (1 + 1e-3 * (night % 3))
         with Store.open(str(database.path)) as store:
             run = store.begin_run(NIGHTLY, planned(case(), test="odd"), metrics)
-            outcome = replace(measured(1), metrics={"odd": value})
+            values = {name: factor * value for name, factor in factors.items()}
+            outcome = replace(measured(1), metrics=values)
             store.add(run, "odd", case().key, outcome, LAUNCH)
             store.finish_run(run, "complete")
 
 
 def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
-    odd_nights(database)
+    odd_nights(database, odd=1)
     without = (
         "1 case not looked at, without a value of a headline metric that has a direction:"
         " name another one with --metric\n"
@@ -87,6 +88,11 @@ def test_all_tells_of_how_many_cases_nothing_was_looked_at(database: Database):
     assert [change["run"] for change in entry["changes"]] == [9]
     database.nights([1e9] * 8, new=replace(NIGHTLY, plan="other"))
     assert database.say("--all") == f"found no case that changed in 16 nights; {without}"
+
+
+def test_all_lists_a_quantity_that_a_case_gives_twice_once(database: Database):
+    odd_nights(database, latency=1, rtt_mean=2)
+    assert [entry["metric"] for entry in database.json("--all")] == ["latency"]
 
 
 def test_all_does_not_say_of_cases_with_too_few_nights_that_they_did_not_change(

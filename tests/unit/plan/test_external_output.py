@@ -80,6 +80,7 @@ def test_what_is_no_json_is_an_error(text: str) -> None:
         (r"(?m)^\d+\s+([\d.]+)$", "last", 0.75),
         (r"(?m)^\d+\s+([\d.]+)$", "sum", 1.25),
         (r"(?m)^\d+\s+([\d.]+)$", "product", 0.375),
+        (r"(?m)^\d+\s+([\d.]+)$", "share", 0.6),
         (r"Median: ([\d.]+)", "first", None),
     ],
 )
@@ -100,7 +101,12 @@ def test_a_number_is_multiplied_by_what_its_unit_says() -> None:
 
 @pytest.mark.parametrize(
     ("text", "match"),
-    [("1e308 1e308", "sum"), ("1e308 1e308", "mean"), ("1e999 -1e999", "sum")],
+    [
+        ("1e308 1e308", "sum"),
+        ("1e308 1e308", "mean"),
+        ("1e999 -1e999", "sum"),
+        ("0 0", "share"),
+    ],
 )
 def test_numbers_that_have_no_sum_are_an_error(text: str, match: Match) -> None:
     with pytest.raises(EngineError, match="which is no measurement") as caught:

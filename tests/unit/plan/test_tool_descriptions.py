@@ -225,6 +225,19 @@ def test_hpl_fails_where_its_residual_does() -> None:
         engine.read_metrics(REPORTED, text.replace("PASSED", "FAILED"))
 
 
+@pytest.mark.parametrize("mode", ["ping_pong", "under_load"])
+def test_what_sockperf_drops_is_judged_as_our_losses_are(mode: str) -> None:
+    engine = CATALOGUE.engines["sockperf"]
+    text = (TOOLS / "sockperf-3.7-under-load.txt").read_text()
+    assert engine.read_metrics(REPORTED, text, mode)["loss_rate"] == 0
+    lossy = engine.read_metrics(
+        REPORTED, text.replace("dropped messages = 0", "dropped messages = 3"), mode
+    )
+    assert (lossy["dropped_messages"], lossy["loss_rate"]) == (3, 3 / 56)
+    metric = engine.metrics["loss_rate"]
+    assert (metric.judged, metric.kind) == (True, "share")
+
+
 def test_what_hpcc_could_not_do_is_no_measurement() -> None:
     text = (TOOLS / "hpcc-1.5.0f-summary.txt").read_text()
     for name in ("PTRANS_GBs=4.14656", "MPIFFT_Gflops="):

@@ -326,6 +326,43 @@ def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baselin
     )
 
 
+def test_a_few_cases_show_that_one_run_differs_from_another_by_more_than_is_usual():
+    # Nine cases of a single earlier run, of which one would be 13 % slower.
+    levels = np.exp(0.08 * np.array([-1.5, -1, -0.6, -0.3, 0, 0.3, 0.6, 1, 1.5]))
+    values = draw(2, 9, 10, seed=21)
+    values[1] *= levels[:, None]
+    assert {comparison.change for comparison in compared(values)} == {"not enough data"}
+    # What they don't show is that runs differ by less.
+    values[1] /= levels[:, None]
+    values[1, 0] *= 1.09
+    assert compared(values)[0].change == "not enough data"
+    values[1, 0] *= 1.04
+    assert compared(values)[0].change == "slower"
+
+
+@pytest.mark.parametrize("baseline", [1, 3])
+def test_metrics_of_a_case_are_not_taken_for_as_many_cases(baseline: int):
+    # Their scatter is one round trip's: judged beside others each is as certain as by itself.
+    draws = draw(baseline + 1, 5, 10, seed=22)
+    metrics = {
+        "rtt_p50": draws,
+        "rtt_mean": draws**1.1,
+        "rtt_p99": (draws * np.exp(0.04 * draw(baseline + 1, 5, 1, seed=23))) ** 2,
+    }
+    sides = {
+        metric: [(Side(list(runs[:-1])), Side([runs[-1]])) for runs in values.swapaxes(0, 1)]
+        for metric, values in metrics.items()
+    }
+    names = [(case, metric) for metric in metrics for case in range(5)]
+    pairs = [pair for of_metric in sides.values() for pair in of_metric]
+    together = compare_all(pairs, ["lower"] * 15, [0.02] * 15, names=names)
+    alone = [
+        compare_all(of_metric, ["lower"] * 5, [0.02] * 5, names=names[:5])
+        for of_metric in sides.values()
+    ]
+    assert [result.p for result in together] == [result.p for of in alone for result in of]
+
+
 @pytest.mark.parametrize(("unchanged", "more"), [(0, ""), (3, ", one of 4 results by more")])
 def test_what_runs_are_taken_to_differ_by_is_not_said_to_be_seen(unchanged, more):
     # All less than before, but by chance so unevenly that the change may be none.

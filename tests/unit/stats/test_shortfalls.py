@@ -147,6 +147,27 @@ def test_a_single_slow_link_is_found_and_its_hosts_are_fine(racks: tuple[int, ..
     assert result.links[0].expected == pytest.approx(usual, rel=0.1)
 
 
+@pytest.mark.parametrize("racks", [(4, 4), (8, 8), (4, 4, 4), (16, 16)])
+@pytest.mark.parametrize("higher", [True, False])
+def test_a_link_that_is_slow_one_way_is_found_where_ways_between_racks_are_slower(
+    racks: tuple[int, ...], higher: bool
+) -> None:
+    for seed in range(trials(10)):
+        values = cluster(racks, seed=seed)
+        values[0, 1] *= 0.6
+        result = matrix_shortfalls(values if higher else 1e6 / values, higher=higher)
+        assert (hosts(result), links(result)) == ([], [(0, 1)])
+        back = values[1, 0] if higher else 1e6 / values[1, 0]
+        assert result.links[0].expected == back
+
+
+def test_what_is_slower_one_way_for_several_is_no_slow_link() -> None:
+    values = cluster((8, 8))
+    values[:8, 8:] *= 0.8
+    result = matrix_shortfalls(values)
+    assert (hosts(result), links(result)) == ([], [])
+
+
 def test_a_link_that_was_up_to_speed_once_is_no_slow_link() -> None:
     values = cluster((8,))
     best = values.copy()

@@ -17,7 +17,7 @@ from railgauge.base.errors import EngineError
 if TYPE_CHECKING:
     import regex
 
-Match = Literal["first", "last", "sum", "product", "mean", "max", "min"]
+Match = Literal["first", "last", "sum", "product", "share", "mean", "max", "min"]
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _STEP = re.compile(r"(?:[^.\\]|\\.)+")
@@ -31,6 +31,7 @@ _CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "last": lambda values: values[-1],
     "sum": math.fsum,
     "product": math.prod,
+    "share": lambda values: values[-1] / math.fsum(values),
     "mean": lambda values: math.fsum(values) / len(values),
     "max": max,
     "min": min,
@@ -87,7 +88,8 @@ class ProgramOutput:
             return None
         try:
             value = _CHOOSE[source.match](numbers)
-        except (OverflowError, ValueError):  # fsum's, of numbers that have no sum
+        # fsum's, of numbers that have no sum, and a share of nothing.
+        except (OverflowError, ValueError, ZeroDivisionError):
             value = math.nan
         if not math.isfinite(value):
             raise self._unusable(f"{source} comes to {value}, which is no measurement")

@@ -221,9 +221,13 @@ class _Maker:
         )
         if shortfalls.links:
             link = self._worse_than(LINK_DEVIATIONS, LINK_LEAST)
+            back = ""
+            if shortfalls.back_spread < _MOST_SPREAD:
+                worse = self._worse_than(LINK_DEVIATIONS, LINK_LEAST, shortfalls.back_spread)
+                back = f", or {worse} the way back, as no other link of theirs is"
             yield (
                 f"A link is slow when its best replication and its median are {link} the medians of"
-                " its two hosts' other links, and the hosts are not slow."
+                f" its two hosts' other links{back}, and the hosts are not slow."
             )
         if any(finding.verdict == "apart" for finding in shortfalls.hosts):
             yield (
@@ -231,12 +235,13 @@ class _Maker:
                 " between them and the rest."
             )
 
-    def _worse_than(self, deviations: float, least: float) -> str:
+    def _worse_than(self, deviations: float, least: float, spread: float | None = None) -> str:
         """Return from which ratio on, as the column has it, a value falls short: `below 95 % of`.
 
         By ratio, what is 0.95 of a rate is 1/0.95 of a time.
         """
-        worse = max(deviations * math.log1p(self._shortfalls.spread), -math.log1p(-least))
+        spread = self._shortfalls.spread if spread is None else spread
+        worse = max(deviations * math.log1p(spread), -math.log1p(-least))
         far = "far " if worse > _MOST_WORSE else ""
         worse = min(worse, _MOST_WORSE)
         if self._higher:
