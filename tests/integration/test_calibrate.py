@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
-from tests.support.engine_cache import progress_of_builds
+from tests.support.build_progress import progress_of_builds
 
 from railgauge.base.certificate import CertificateCheck
 from railgauge.calibrate.broken_instruments import BROKEN_INSTRUMENTS, broken_check

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from tests.support import boxes, command_line, sshlab
 from tests.support.boxes import Box
-from tests.support.engine_cache import progress_of_builds
+from tests.support.build_progress import progress_of_builds
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.engine.deploy import bundle, deploy

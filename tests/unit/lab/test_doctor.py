@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import command_line
-from tests.support.engine_cache import progress_of_builds
+from tests.support.build_progress import progress_of_builds
 from tests.support.simulated import SimulatedTransport
 
 from railgauge.base.assets import shipped
