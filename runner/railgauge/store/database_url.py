@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from sqlalchemy import URL, Dialect, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
-from sqlalchemy.util import LRUCache
 
 from railgauge.base.errors import InputError, LostDatabaseError, NoDatabaseError, StoreError
 from railgauge.base.real_path import real_path
@@ -31,10 +30,6 @@ _MAGIC = b"SQLite format 3\0"
 _IMMUTABLE = "?mode=ro&immutable=1"
 # Files that are read without a lock, and what they were when they were opened.
 _ARCHIVED: WeakKeyDictionary[Engine, tuple[Path, tuple[int, ...]]] = WeakKeyDictionary()
-# What SQLAlchemy makes of statements, which takes longer than to execute most of them, for all
-# databases that a process opens; and one dialect of each kind.
-_STATEMENTS = LRUCache[Any, Any](500)
-_DIALECTS: dict[object, Dialect] = {}
 # Files that are written to, and which they were when they were opened.
 _WRITTEN: WeakKeyDictionary[Engine, tuple[Path, os.stat_result]] = WeakKeyDictionary()
 
@@ -122,7 +117,6 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
         raise InputError(
             "PostgreSQL needs the driver psycopg: pip install 'railgauge[postgresql]'"
         ) from error
-    _share_statements(engine)
     return engine, name
 
 
@@ -159,25 +153,11 @@ def _sqlite(path: Path, create: bool, busy_seconds: float, option: str) -> tuple
             connections.pop().close()
 
     engine = create_engine("sqlite://", creator=open_file, poolclass=QueuePool, pool_size=1)
-    _share_statements(engine)
     event.listen(engine, "begin", _begin)
     event.listen(engine, "engine_disposed", close_files)
     if query == _IMMUTABLE:
         _ARCHIVED[engine] = file, _version(file)
     return engine, name
-
-
-def _share_statements(engine: Engine) -> None:
-    """Have the engine use what SQLAlchemy made of statements for others: it's of one dialect."""
-    own = engine.dialect
-    engine.update_execution_options(compiled_cache=_STATEMENTS)
-
-    def share(*_: object) -> None:
-        # Known from the first connection on.
-        kind = own.name, own.server_version_info, own.default_schema_name
-        engine.dialect = _DIALECTS.setdefault(kind, own)
-
-    event.listen(engine, "connect", share)
 
 
 @contextmanager

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -308,23 +306,11 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@contextmanager
-def one_cpu() -> Iterator[None]:
-    """Build by this process alone: others would import all of railgauge first."""
-    cpus = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cpus)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cpus)
-
-
 @pytest.fixture(scope="module")
 def undisturbed(many: Path) -> dict[str, bytes]:
-    """What a site of these is that one process made."""
+    """What a site of these is that one build made."""
     out = many.with_name("undisturbed")
-    with one_cpu():
-        build(many, out)
+    build(many, out)
     return files(out)
 
 
@@ -348,8 +334,7 @@ def test_a_killed_build_leaves_whole_pages_and_the_next_one_ends_it(
     assert 3 <= len(left) < 74
     assert all(read_mark(out / name) is not None for name in left)
     # Its processes end with it; what they had made until then is whole, too.
-    with one_cpu():
-        again = build_pages(many, out)
+    again = build_pages(many, out)
     assert not again & left
     assert build_pages(many, out) == set()
     whole = {name: text for name, text in files(out).items() if ".part" not in name}

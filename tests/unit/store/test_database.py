@@ -13,13 +13,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, select, text
-from sqlalchemy.sql.compiler import SQLCompiler
 from tests.support.copy_samples import stored_links
 from tests.support.postgres_lab import make_database
 from tests.support.store_samples import (
@@ -94,28 +92,6 @@ def test_opening_an_up_to_date_database_needs_no_migration_tool(path: Path) -> N
     )
     command = [sys.executable, "-c", body, str(path)]
     assert subprocess.check_output(command, text=True) == "False\n"
-
-
-def test_what_was_made_of_a_statement_serves_other_databases_of_the_process(
-    where: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[object] = []
-    counts = []
-    compiling = SQLCompiler.__init__
-
-    def count(compiler: SQLCompiler, dialect: object, statement: object, **options: Any) -> None:
-        compiled.append(statement)
-        compiling(compiler, dialect, statement, **options)  # type: ignore[arg-type]
-
-    for _ in range(2):
-        with Store.open(where) as store:
-            with monkeypatch.context() as patch:
-                patch.setattr(SQLCompiler, "__init__", count)
-                stored_links(store)
-            store.drop_baseline("good")
-        counts.append(len(compiled))
-        compiled.clear()
-    assert counts[1] == 0
 
 
 def test_a_database_of_a_newer_railgauge_is_refused(where: str) -> None:
