@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
@@ -19,14 +20,22 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # After which a signal is heeded, at the latest, that did not wake the main thread.
 _GLANCE = 1.0
+# After which KeyboardInterrupt is raised again where Python could only ignore it.
+_AGAIN = 0.01
 
 _T = TypeVar("_T")
 
 
 def raise_keyboard_interrupt() -> None:
-    """From now on all of them raise KeyboardInterrupt in the main thread."""
+    """From now on all of them raise KeyboardInterrupt in the main thread.
+
+    Python ignores what is raised in a callback of a weak reference, in `__del__` and the like
+    (docs.python.org, sys.unraisablehook): there it is raised again a moment later.
+    """
     for number in _handled_signals():
         signal.signal(number, _interrupt)
+    signal.signal(signal.SIGALRM, _interrupt)
+    sys.unraisablehook = _raise_again
 
 
 @contextlib.contextmanager
@@ -116,3 +125,10 @@ def _handled_signals() -> list[signal.Signals]:
 
 def _interrupt(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
+
+
+def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    else:
+        sys.__unraisablehook__(unraisable)

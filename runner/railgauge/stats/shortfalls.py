@@ -99,11 +99,6 @@ def find_shortfalls(
         *_findings(True, senders, receivers, requested_links),
         *_findings(False, receivers, senders, requested_links.T),
     ]
-    if not higher_is_better:
-        hosts = [
-            finding._replace(level=-finding.level, others_level=-finding.others_level)
-            for finding in hosts
-        ]
     least = min(math.exp(-LINK_DEVIATIONS * spread), 1 - LINK_LEAST)
     most = better if best is None else best if higher_is_better else -best
     rest = better.copy()
@@ -165,8 +160,8 @@ def _findings(
             host=host,
             sends=sends,
             verdict="apart" if apart else "slow",
-            level=float(side.level[host]),
-            others_level=float(side.others_level[host]),
+            level=abs(float(side.level[host])),
+            others_level=abs(float(side.others_level[host])),
             links=links,
             short=links - int(np.count_nonzero(fine)),
         )

@@ -80,6 +80,29 @@ except KeyboardInterrupt:
 over.set()
 """
 
+# Python ignores what a weak reference's callback raises, and the signal's handler runs there.
+IGNORED = """
+import os, signal, time, weakref
+from railgauge.base.stop_signals import raise_keyboard_interrupt
+
+class Thing:
+    pass
+
+def removed(reference):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000):
+        pass
+
+raise_keyboard_interrupt()
+try:
+    thing = Thing()
+    reference = weakref.ref(thing, removed)
+    del thing
+    time.sleep(50)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
 
 @pytest.mark.parametrize(
     "wait",
@@ -107,3 +130,9 @@ def test_a_signal_that_another_thread_gets_ends_the_wait_of_the_main_one() -> No
     command = [sys.executable, "-c", SIGNALLED]
     completed = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (completed.stdout, completed.stderr) == ("stop\n", "")
+
+
+def test_a_signal_that_comes_where_python_ignores_what_is_raised_ends_us_all_the_same() -> None:
+    command = [sys.executable, "-c", IGNORED]
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=45)
+    assert (completed.stdout, completed.stderr) == ("stopped\n", "")
