@@ -6,7 +6,8 @@
 // - rows with a cell for each column, in one <tbody> or several; labels may span rows, not columns;
 // - cells that sort by their number data-value or, without it, by their text: as a number where it
 //   is one (1,204). What is missing comes last either way: no text, a dash, a word among numbers.
-// The <caption> of a table of more than 12 rows gets a text box: rows stay that have all its words.
+// A table of more than 12 rows needs a <caption>, where a text box comes to stand: rows stay that
+//   have all its words.
 "use strict";
 
 const FEW_ROWS = 12;
@@ -119,7 +120,7 @@ function sortable(table) {
   const groups = [...table.tBodies].map((body) => [body, [...body.rows]]);
   const rows = groups.flatMap(([, those]) => those);
   if (rows.length > 1) addButtons(table, groups);
-  if (rows.length > FEW_ROWS && table.caption) addFilter(table, rows);
+  if (rows.length > FEW_ROWS) addFilter(table, rows);
 }
 
 document.addEventListener("DOMContentLoaded", () => {
