@@ -252,7 +252,7 @@ def test_a_session_hears_nothing_that_is_not_sealed_as_its_clients_next_words(
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_client_that_is_stopped_before_its_proof_is_served(engines, wire, engine: str) -> None:
     peer, hello, challenge = _opened(wire, engines.server(engine))
-    time.sleep(6)
+    time.sleep(5.2)
     peer.begin("", hello, challenge, server=False)
     peer.send(wire.PROOF, engine=engine)
     assert peer.receive_bytes()[0] == wire.WELCOME

@@ -106,6 +106,7 @@ def test_a_number_is_multiplied_by_what_its_unit_says() -> None:
         ("1e308 1e308", "mean"),
         ("1e999 -1e999", "sum"),
         ("0 0", "share"),
+        ("7", "share"),
     ],
 )
 def test_numbers_that_have_no_sum_are_an_error(text: str, match: Match) -> None:

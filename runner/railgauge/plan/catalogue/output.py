@@ -31,7 +31,8 @@ _CHOOSE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "last": lambda values: values[-1],
     "sum": math.fsum,
     "product": math.prod,
-    "share": lambda values: values[-1] / math.fsum(values),
+    # Where the rest wasn't found it isn't the whole.
+    "share": lambda values: values[-1] / math.fsum(values) if values[1:] else math.nan,
     "mean": lambda values: math.fsum(values) / len(values),
     "max": max,
     "min": min,
