@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,8 @@ from railgauge.store.records import PlannedCase, Series
 SMALLEST = 0.02
 # Worst first: the order in which results are shown.
 ORDER: Sequence[Change] = ("slower", "faster", "not enough data", "same")
+# Metrics that are of the slowest few of many values.
+_EXTREME = re.compile(r".*_(p9\d*|max)")
 _NO_DIRECTION = "of the metric, as it is now, neither more nor less is better"
 
 
@@ -169,6 +172,7 @@ def judge(results: Iterable[Result], between_runs: float) -> tuple[Result, ...]:
         [result.smallest for result in ready],
         names=[(result.name[:2], result.metric) for result in ready],
         between_runs=between_runs,
+        extremes=[_EXTREME.fullmatch(result.metric) is not None for result in ready],
     )
     by_name = {result.name: judgement for result, judgement in zip(ready, judgements, strict=True)}
     judged = (

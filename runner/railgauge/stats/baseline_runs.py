@@ -8,9 +8,10 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
-from railgauge.stats.between_runs import LEAST_CASES, Variances, moderated
+from railgauge.stats.between_runs import LEAST_CASES, TIMES_WITHIN, Variances, moderated
 from railgauge.stats.dependence import stacked
 from railgauge.stats.estimates import LEVEL, Estimates
+from railgauge.stats.spread import unbiased_spread
 from railgauge.stats.tails import NORMAL, Tails, fit_tails, student_likelihoods
 
 _Values: TypeAlias = "NDArray[np.float64]"
@@ -172,6 +173,23 @@ def run_shifts(
     apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
     by_own = means[1] - means[0], error, np.maximum(degrees, 1), counts[0], by_runs
     return RunShifts(*by_own, likely, likely_degrees, usual, kinds, apart)
+
+
+def as_replications(
+    estimates: Estimates, runs: Sequence[RunValues], pairs: NDArray[np.bool_]
+) -> _Values:
+    """Return what runs of `pairs` (m,) are taken to differ by as their replications scatter, (m,).
+
+    A standard deviation in units of the shift, by the first side's runs: tonight's may scatter more
+    as they are worse. 0 of other pairs.
+    """
+    spreads, counts = np.zeros(len(pairs)), np.zeros(len(pairs))
+    for pair, side, values in runs:
+        if side == 0 and pairs[pair]:
+            scaled = np.log(values) if estimates.log[pair] else values / estimates.scale[pair]
+            spreads[pair] += unbiased_spread(scaled)
+            counts[pair] += 1
+    return TIMES_WITHIN * spreads / np.maximum(counts, 1)
 
 
 def _means(

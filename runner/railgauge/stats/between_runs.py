@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
-from railgauge.stats.spread import robust_spread
+from railgauge.stats.spread import robust_spread, unbiased_spread
 from railgauge.stats.tails import NORMAL, Tails, fit_tails
 
 _Values: TypeAlias = "NDArray[np.float64]"
@@ -19,6 +19,9 @@ LEAST_FEW = 5
 # What a machine's level is taken to differ by from run to run where nothing shows it, a standard
 # deviation: 1 to 2 % is common.
 BETWEEN_RUNS = 0.025
+# What the slowest few of many values show, as a 99th percentile does, differs by far more: by so
+# many times what its replications scatter by, as simulations need it for rare false alarms.
+TIMES_WITHIN = 2.5
 # What chance hardly shows of the centre with n cases is this / cbrt(n) standard errors, as it goes
 # with the middle of the closest half.
 _CENTRE = 2.0
@@ -141,12 +144,8 @@ def _spread_around(centre: float, around: _Values, error: _Values, degrees: _Val
 
 def _standard(scaled: _Values, degrees: _Values) -> float:
     """Return Qn of shifts (n,) divided by their standard errors: 1 where these explain them."""
-    n = len(scaled)
-    # Qn's bias in small samples (Croux and Rousseeuw, COMPSTAT 1992).
-    unbiased = n / (n + (1.4 if n % 2 else 3.8))
     # Errors that are estimates, too, make it greater: by so much in simulation (5 to 40 values).
-    unbiased /= 1 + 0.95 / float(np.median(degrees))
-    return robust_spread(scaled, _MOST) * unbiased
+    return unbiased_spread(scaled, _MOST) / (1 + 0.95 / float(np.median(degrees)))
 
 
 class Variances(NamedTuple):

@@ -7,7 +7,13 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
-from railgauge.stats.baseline_runs import RunShifts, RunValues, run_shifts, student
+from railgauge.stats.baseline_runs import (
+    RunShifts,
+    RunValues,
+    as_replications,
+    run_shifts,
+    student,
+)
 from railgauge.stats.between_runs import (
     LEAST_SCATTERED,
     Variances,
@@ -52,12 +58,14 @@ def correct(
     group: NDArray[np.intp],
     smallest: _Values,
     between_runs: float,
+    extremes: NDArray[np.bool_],
 ) -> Corrected:
     """Return `estimates` (m pairs) corrected; `group` (m,) numbers pairs of the same kind from 0.
 
     `smallest` (m,) is the change that matters, `between_runs` the standard deviation between runs
     (a share) where nothing shows it: what all of a group have in common is a change of its own only
     beyond both. Where that is 0 pairs don't show by how they scatter what runs differ by, either.
+    Those of `extremes` (m,) are of the slowest few of many values.
     """
     owners = np.array([run.pair for run in runs], np.intp)
     factors = variance_factors([run.values for run in runs], owners, group)
@@ -68,9 +76,12 @@ def correct(
     estimates = _thinned(estimates, factors)
     scattered = _scattered(estimates, group, between_medians, between_runs)
     error, degrees, between, centre, assumed = scattered[:5]
-    # Two runs that differ by more than is usual show that much, and so do a few cases.
-    usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
-    spread = np.maximum(np.maximum(usual, between_medians.error), between)[assumed]
+    # Two runs that differ by more than is usual show that much, and so do a few cases and, of what
+    # the slowest few of many values show, replications.
+    farther = np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
+    usual = between_runs * farther
+    scattered_within = as_replications(estimates, runs, extremes & assumed) * farther
+    spread = np.maximum.reduce([usual, scattered_within, between_medians.error, between])[assumed]
     degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
     error[assumed] = np.hypot(error[assumed], spread)
     between[assumed] = spread * _NORMAL

@@ -58,6 +58,7 @@ def compare_all(
     names: Sequence[tuple[Hashable, str]] | None = None,
     level: float = 0.05,
     between_runs: float = BETWEEN_RUNS,
+    extremes: Sequence[bool] | None = None,
 ) -> list[Compared]:
     """Compare the first with the second side of each pair; what changed by chance is rare.
 
@@ -66,6 +67,7 @@ def compare_all(
     case. Of what is called faster or slower at most a share `level` is so by chance.
     Where nothing shows what runs differ by, their standard deviation is taken to be `between_runs`;
     with 0 only the first side's runs, three or more, show what they differ by, and not other pairs.
+    `extremes` says which pairs are of the slowest few of many values: they differ by more.
     docs/compare.md has the rules. Values that aren't finite don't count. ValueError where `better`
     is something else.
     """
@@ -85,7 +87,8 @@ def compare_all(
     rules = list(zip(better, smallest, strict=True))
     group = _kinds(rules, names or [(number, "") for number in range(len(pairs))])
     limits = np.asarray(smallest, np.float64)
-    corrected = correct(estimate(joined), runs, group, limits, between_runs)
+    slowest = np.zeros(len(pairs), bool) if extremes is None else np.asarray(extremes, bool)
+    corrected = correct(estimate(joined), runs, group, limits, between_runs, slowest)
     changes = _changes(corrected)
     _bound(changes, corrected, joined)
     all_judged = _judged(joined, corrected, changes, rules, level)

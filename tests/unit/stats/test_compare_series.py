@@ -326,6 +326,24 @@ def test_a_large_change_is_told_though_nothing_shows_what_runs_differ_by(baselin
     )
 
 
+@pytest.mark.parametrize("baseline", [1, 2])
+def test_the_slowest_few_are_taken_to_differ_from_run_to_run_by_more(baseline):
+    values = draw(baseline + 1, 2, 10, seed=23) ** 3
+    values[-1, 0] *= 1.12
+    names = [(0, "rtt_p50"), (1, "rtt_p99")]
+
+    def changes(extremes):
+        pairs = [(Side([*values[:-1, case]]), Side([values[-1, case]])) for case in range(2)]
+        judged = compare_all(pairs, ["lower"] * 2, [0.02] * 2, names=names, extremes=extremes)
+        return [comparison.change for comparison in judged]
+
+    assert changes([False, False])[0] == "slower"
+    assert changes([True, False])[0] == "not enough data"
+    # What scatters more tonight as it is worse doesn't hide it.
+    values[-1, 0] = np.mean(values[-1, 0]) * (values[-1, 0] / np.mean(values[-1, 0])) ** 3 * 1.5
+    assert changes([True, True])[0] == "slower"
+
+
 def test_a_few_cases_show_that_one_run_differs_from_another_by_more_than_is_usual():
     # Nine cases of a single earlier run, of which one would be 13 % slower.
     levels = np.exp(0.08 * np.array([-1.5, -1, -0.6, -0.3, 0, 0.3, 0.6, 1, 1.5]))
