@@ -23,13 +23,16 @@ those that are judged. Two faults of the first case that hardly move the median 
 - lost: 0.5 % of the round trips are lost;
 - resent: one in a thousand takes 200 ms longer, as a TCP segment that is sent again.
 
+With --stored the plan had so many runs before the baseline's, which show how its runs differ.
+
 With --histories instead, of 60 nights with and without a change of 5 %: how often a point is
 found in a series that has none, and one within two nights of the change. With --peers these are
 also searched by those of apache-otava and ruptures that are installed.
 
     python -m benchmarks.verdicts [--times 200] [--shapes normal t3] [--noises 0.01 0.02]
         [--within 0.01] [--cases 1 4 9 10 50] [--baselines 1 2 3 5] [--processes 2]
-        [--latency] [--losses 0 1e-5 1e-3] [--metrics rtt_p50 rtt_p99] [--histories] [--peers]
+        [--stored 30] [--latency] [--losses 0 1e-5 1e-3] [--metrics rtt_p50 rtt_p99]
+        [--histories] [--peers]
 """
 
 from __future__ import annotations
@@ -55,8 +58,9 @@ from benchmarks.history import (
     outliers,
     two_modes,
 )
-from railgauge.compare.compare import Comparison, compare
+from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
+from railgauge.compare.earlier_runs import by_medians
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Case
@@ -99,11 +103,12 @@ class Setting(NamedTuple):
     within: float = WITHIN
     losses: float | None = None
     metrics: tuple[str, ...] = LATENCY
+    stored: int = 0
 
 
 def levels(random: np.random.Generator, setting: Setting) -> Values:
-    """Return the logarithms of levels (runs + 2, cases); the last ones are the second look's."""
-    runs = setting.baseline + 1
+    """Return the logarithms of levels (stored + runs + 2, cases), the second look's last."""
+    runs = setting.stored + setting.baseline + 1
     flips = setting.shape == "bistable"
     draw = normal if flips else DRAWS[setting.shape]
     columns = [setting.noise * draw(random, runs) for _ in range(setting.cases)]
@@ -147,16 +152,30 @@ def read_runs(measured: Measured, cases: Sequence[Sequence[int]]) -> ReadRuns:
     )
 
 
-def look(measured: Measured) -> Comparison:
-    """Return the last run but one held against those before it: the last is the second look's."""
+def look(measured: Measured, stored: Measured) -> Comparison:
+    """Return the last run but one compared with those before it: the last is the second look's."""
     runs, count, _ = next(iter(measured.values())).shape
     tonight = runs - 2
     baseline = Selection("baseline", tuple(range(tonight)))
     reading = read_runs(measured, [range(count)] * (tonight + 1))
-    return compare(reading, baseline, Selection("tonight", (tonight,)))
+    first = compare(reading, baseline, Selection("tonight", (tonight,)))
+    return by_medians(first, medians_of(stored, measured))
 
 
-def second_look(measured: Measured, first: Comparison) -> Comparison:
+def medians_of(stored: Measured, measured: Measured) -> Callable[[Result], Sequence[float]]:
+    """Return what has a case's medians of all runs before the last two, where some are stored."""
+
+    def medians(result: Result) -> Sequence[float]:
+        name, number = result.metric, int(result.case.key, 16)
+        if not len(stored[name]):
+            return ()
+        runs = np.concatenate([stored[name][:, number], measured[name][:-2, number]])
+        return np.nanmedian(runs, axis=1).tolist()
+
+    return medians
+
+
+def second_look(measured: Measured, stored: Measured, first: Comparison) -> Comparison:
     """Return what is left of the first look after the last run measured it again."""
     names = cases_of(suspects(first))
     if not names:
@@ -168,7 +187,8 @@ def second_look(measured: Measured, first: Comparison) -> Comparison:
     baseline = first.selected[0]
     comparison = compare(reading, baseline, Selection("both", (tonight, tonight + 1)))
     anew = compare_suspects(reading, baseline, tonight, tonight + 1)
-    return confirmed(first, anew, comparison)[0]
+    left = confirmed(first, anew, comparison)[0]
+    return by_medians(left, medians_of(stored, measured))
 
 
 def slowed(measured: Measured, fall: float) -> Measured:
@@ -227,7 +247,9 @@ def simulate(setting: Setting, number: int) -> dict[str, float]:
             for name, metric in (("lost", "loss_rate"), ("resent", "rtt_mean"))
         }
     faults |= {name: slowed(measured, fall) for name, fall in FALLS.items()}
-    first = look(measured)
+    stored = {metric: values[: setting.stored] for metric, values in measured.items()}
+    measured = {metric: values[setting.stored :] for metric, values in measured.items()}
+    first = look(measured, stored)
     slower = bool(first.of("slower"))
     # Without a ratio it is the difference that is 0.
     covers = [
@@ -237,9 +259,9 @@ def simulate(setting: Setting, number: int) -> dict[str, float]:
     return {
         "alarms": slower,
         "changes": slower or bool(first.of("faster")),
-        "confirmed": bool(second_look(measured, first).of("slower")),
+        "confirmed": bool(second_look(measured, stored, first).of("slower")),
         **{
-            name: any(result.case.key == f"{0:08x}" for result in look(fault).of("slower"))
+            name: any(result.case.key == f"{0:08x}" for result in look(fault, stored).of("slower"))
             for name, fault in faults.items()
         },
         "covers": float(np.mean(covers)),
@@ -367,6 +389,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--within", type=float, default=WITHIN, help="noise within a run")
     parser.add_argument("--latency", action="store_true", help="cases of several metrics")
+    parser.add_argument("--stored", type=int, default=0, help="runs before the baseline's")
     parser.add_argument("--losses", nargs="+", type=float, default=[0, 1e-5, 1e-3])
     parser.add_argument("--metrics", nargs="+", choices=LATENCY, default=list(LATENCY))
     parser.add_argument("--histories", action="store_true", help="change points, alone")
@@ -380,7 +403,7 @@ def main() -> int:
     losses = args.losses if args.latency else [None]
     grid = product(args.shapes, args.noises, args.cases, args.baselines)
     settings = (
-        Setting(*place, args.within, loss, tuple(args.metrics))
+        Setting(*place, args.within, loss, tuple(args.metrics), args.stored)
         for loss, place in product(losses, grid)
     )
     good = judge_all(settings, args.times, args.processes)

@@ -12,8 +12,8 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import plural
 from railgauge.compare.changed_counters import CounterChange, changed_counters
 from railgauge.compare.compare import Comparison, Result, another_metric, compare
+from railgauge.compare.earlier_runs import by_earlier_runs
 from railgauge.compare.facts import Facts, HostChanges, host_changes, setting_changes
-from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import ReadRuns, read
 from railgauge.compare.renames import CaseName, Renames
 from railgauge.compare.select import Selection, check_plan, select
@@ -79,7 +79,7 @@ class Verdict:
 
 def verdict_on(store: Store, reading: ReadRuns, first: Selection, second: Selection) -> Verdict:
     """Return what the second side comes to against the first; `reading` has the runs of both."""
-    compared = with_levels(store, compare(reading, first, second))
+    compared = by_earlier_runs(store, compare(reading, first, second))
     notes = [f"run {run} is on both sides" for run in first.runs if run in second.runs]
     notes += notes_on(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))

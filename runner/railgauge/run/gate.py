@@ -11,7 +11,7 @@ from railgauge.base.errors import EnvironmentFailedError, InputError, Interrupte
 from railgauge.base.number import plural
 from railgauge.compare.compare import Comparison, Result, compare
 from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, suspects
-from railgauge.compare.flips import with_levels
+from railgauge.compare.earlier_runs import by_earlier_runs
 from railgauge.compare.reading import check_metrics
 from railgauge.compare.reading import read as read_runs
 from railgauge.compare.select import Selection, select
@@ -173,7 +173,7 @@ def _judge(
                 compare_suspects(reading, baseline, finished.run, second),
                 compare(reading, baseline, both_runs),
             )
-    compared = with_levels(store, compared)
+    compared = by_earlier_runs(store, compared)
     problems += undecided(store, compared)
     reasons = find_reasons(store, compared, compared.of("slower"))
     notes = (

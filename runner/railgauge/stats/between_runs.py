@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
@@ -29,6 +30,8 @@ _CENTRE = 2.0
 _CHANCE = 10.0
 # Degrees of freedom of the spread of n cases, by simulation: so that false alarms stay rare.
 _DEGREES, _MORE_DEGREES = 0.5, 4.0
+# Degrees of freedom that each difference of a run from the one before it is worth.
+_OF_EACH = 0.5
 # Shifts among which some may be changes have heavy tails where that is so much more likely, as a
 # logarithm: 20 times.
 _HEAVY = 3.0
@@ -90,6 +93,20 @@ def spread_of_few(shift: _Values, error: _Values, degrees: _Values) -> float:
         return 0.0
     centre = _closest_half(shift)
     return _spread_around(centre, shift - centre, error, degrees).spread
+
+
+def most_apart(medians: Sequence[float], runs: int, tests: int = 1, level: float = 0.05) -> float:
+    """Return the most by which any of `tests` cases is off the mean of `runs` by chance.
+
+    As a logarithm, with a probability of 1 - `level`, as the `medians` (n,) > 0 of earlier runs in
+    order show it: by how much each differs from the one before it, so that changes that lasted
+    count for little.
+    """
+    apart = np.diff(np.log(np.asarray(medians, np.float64)))
+    spread = unbiased_spread(apart) / math.sqrt(2)
+    # Each median is in two differences, and Qn uses 82 % of them.
+    quantile = special.stdtrit(_OF_EACH * len(apart), 1 - level / max(tests, 1) / 2)
+    return float(quantile) * spread * math.sqrt(1 + 1 / runs)
 
 
 def tails_of_pairs(apart: _Values) -> Tails:

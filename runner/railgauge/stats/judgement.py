@@ -121,9 +121,14 @@ def _in_part(pair: Judged) -> bool:
 def _changed(pair: Judged) -> str:
     if not pair.relative:
         return f"{_more(pair)} than before, when most values were 0"
-    low, high = sorted((pair.low, pair.high), key=abs)
+    return changed_text(pair.share, pair.low, pair.high)
+
+
+def changed_text(share: float, low: float, high: float) -> str:
+    """Return in words by which `share` something changed, within which interval."""
+    nearer, farther = sorted((low, high), key=abs)
     return (
-        f"{percent_text(pair.share)}, probably between {percentage(low)} and {percent_text(high)}"
+        f"{percent_text(share)}, probably between {percentage(nearer)} and {percent_text(farther)}"
     )
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from railgauge.compare.compare import Comparison, compare
+from railgauge.compare.earlier_runs import by_earlier_runs
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
-from railgauge.compare.flips import with_levels
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
 from railgauge.plan.cases import Value
@@ -55,7 +55,7 @@ def difference(store: Store, before: int, after: int) -> Difference:
             tuple(sorted(facts_before.keys() - facts_after.keys())),
             tuple(sorted(facts_after.keys() - facts_before.keys())),
         ),
-        compared=with_levels(store, compare(read(store, [before, after]), first, second)),
+        compared=by_earlier_runs(store, compare(read(store, [before, after]), first, second)),
         parameters=tuple(_parameters(runs)),
     )
 

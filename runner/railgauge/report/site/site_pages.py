@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
-from railgauge.compare.flips import LEVEL_RUNS
+from railgauge.compare.earlier_runs import EARLIER_RUNS
 from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
@@ -222,7 +222,7 @@ class _Planner:
         # What a verdict knows of the levels between which cases flip.
         earlier: dict[str, deque[str]] = {}
         for head in self._heads:
-            levels = earlier.setdefault(head.plan, deque(maxlen=LEVEL_RUNS))
+            levels = earlier.setdefault(head.plan, deque(maxlen=EARLIER_RUNS))
             side, logged = self._against[head.id], self._logged.get(head.id, ())
             certificates = self._certificates.get(head.id, ())
             before = last.get(head.plan)

@@ -17,8 +17,8 @@ from railgauge.base.number import (
 )
 from railgauge.compare.changed_counters import CounterChange
 from railgauge.compare.compare import Comparison, Result, SideSample
+from railgauge.compare.earlier_runs import levels_text
 from railgauge.compare.facts import FactChange, HostChanges, hosts_by_change
-from railgauge.compare.flips import levels_text
 from railgauge.compare.verdict import Reasons, Verdict
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue

@@ -1,4 +1,4 @@
-"""Cases that flip between two levels by themselves are named, and aren't told as slower."""
+"""What cases do by themselves, flip between two levels or differ from run to run, isn't slower."""
 
 from __future__ import annotations
 
@@ -122,3 +122,59 @@ def test_only_the_last_hundred_runs_show_what_a_case_does(verdict_after):
     # What flipped before them says nothing, though there is nothing of the case since.
     before = of_lane_one(verdict_after("-" * 100 + "s", (1, 2, 3)))
     assert (before.judged.change, before.levels) == ("slower", None)
+
+
+UNSTEADY = (1, 1.05, 0.97, 1.03, 0.94, 1.02, 1.06, 0.98, 0.95, 1.04, 1.01, 0.96)
+
+
+@pytest.fixture
+def verdict_by_one(tmp_path):
+    """Return the verdict on the last of nights at these levels against the first ones."""
+
+    def judge(levels, baseline: int = 1) -> Verdict:
+        with Store.open(str(tmp_path / f"{levels[0]}-{levels[-1]}.db")) as store:
+            runs = [
+                add_run(store, {1: noisy(1e9 * level, seed=night)})
+                for night, level in enumerate(levels)
+            ]
+            first = Selection("baseline", tuple(runs[:baseline]))
+            tonight = Selection("tonight", (runs[-1],))
+            return verdict_on(store, read(store, [*first.runs, runs[-1]]), first, tonight)
+
+    return judge
+
+
+def test_what_earlier_runs_differ_by_is_no_change_from_a_single_one(verdict_by_one):
+    (result,) = verdict_by_one([*UNSTEADY, 0.88]).comparison.results
+    assert result.judged.change == "not enough data"
+    assert result.judged.reason.startswith(
+        "not enough baseline runs: 12 earlier runs differ so that fewer than three may be off by"
+    )
+    assert result.judged.few_runs
+    assert result.judged.low < 0.8 < result.judged.ratio < 1 < result.judged.high
+
+
+@pytest.mark.parametrize(
+    ("levels", "baseline"),
+    [
+        ([*UNSTEADY, 0.7], 1),
+        # A change that lasts is none that comes by itself.
+        ([1] * 6 + [1.2] * 6 + [1, 0.88], 1),
+        # Too few show nothing of it, and three runs of the baseline show it themselves.
+        ([*UNSTEADY[:8], 0.88], 1),
+        ([1, 1, 1, *UNSTEADY[3:], 0.88], 3),
+    ],
+)
+def test_what_is_beyond_how_earlier_runs_differ_is_slower(verdict_by_one, levels, baseline):
+    (result,) = verdict_by_one(levels, baseline).comparison.results
+    assert result.judged.change == "slower"
+    low, high = (100 * (bound - 1) for bound in (result.judged.low, result.judged.high))
+    assert result.judged.reason.endswith(f"between {high:.1f} and {low:.1f} %")
+
+
+def test_the_interval_of_a_change_has_room_for_how_earlier_runs_differ(verdict_by_one):
+    (steady,) = verdict_by_one([1] * 12 + [0.7]).comparison.results
+    (unsteady,) = verdict_by_one([*UNSTEADY, 0.7]).comparison.results
+    assert unsteady.judged.high - unsteady.judged.low > 1.5 * (
+        steady.judged.high - steady.judged.low
+    )
