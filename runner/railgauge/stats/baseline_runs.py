@@ -178,10 +178,10 @@ def run_shifts(
 def as_replications(
     estimates: Estimates, runs: Sequence[RunValues], pairs: NDArray[np.bool_]
 ) -> _Values:
-    """Return what runs of `pairs` (m,) are taken to differ by as their replications scatter, (m,).
+    """Return what `pairs` (m,) are taken to shift by as their replications scatter, (m,).
 
-    A standard deviation in units of the shift, by the first side's runs: tonight's may scatter more
-    as they are worse. 0 of other pairs.
+    A standard error in units of the shift, by the first side's runs: tonight's may scatter more as
+    they are worse. 0 of other pairs.
     """
     spreads, counts = np.zeros(len(pairs)), np.zeros(len(pairs))
     for pair, side, values in runs:
@@ -189,7 +189,9 @@ def as_replications(
             scaled = np.log(values) if estimates.log[pair] else values / estimates.scale[pair]
             spreads[pair] += unbiased_spread(scaled)
             counts[pair] += 1
-    return TIMES_WITHIN * spreads / np.maximum(counts, 1)
+    counts = np.maximum(counts, 1)
+    between: _Values = TIMES_WITHIN * spreads / counts
+    return between * np.sqrt(1 + 1 / counts)
 
 
 def _means(

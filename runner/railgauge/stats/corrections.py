@@ -76,21 +76,17 @@ def correct(
     estimates = _thinned(estimates, factors)
     scattered = _scattered(estimates, group, between_medians, between_runs)
     error, degrees, between, centre, assumed = scattered[:5]
-    # Two runs that differ by more than is usual show that much, and so do a few cases and, of what
-    # the slowest few of many values show, replications.
-    farther = np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
-    usual = between_runs * farther
-    scattered_within = as_replications(estimates, runs, extremes & assumed) * farther
-    spread = np.maximum.reduce([usual, scattered_within, between_medians.error, between])[assumed]
+    # What differs by more than is usual shows it: two runs, a few cases, replications of a tail.
+    usual = between_runs * np.sqrt(1 + 1 / np.maximum(between_medians.runs, 1))
+    within = as_replications(estimates, runs, extremes & assumed)
+    spread = np.maximum.reduce([usual, within, between_medians.error, between])[assumed]
     degrees[assumed] = _added(error[assumed], degrees[assumed], spread)
     error[assumed] = np.hypot(error[assumed], spread)
     between[assumed] = spread * _NORMAL
     centre[np.abs(centre) >= np.maximum(smallest, usual * _NORMAL)] = 0.0
     # Those of runs' medians hold the replications' own.
-    error[by_runs], degrees[by_runs] = (
-        between_medians.error[by_runs],
-        between_medians.degrees[by_runs],
-    )
+    error[by_runs] = between_medians.error[by_runs]
+    degrees[by_runs] = between_medians.degrees[by_runs]
     elsewhere = by_runs | (between > 0) | (centre != 0)
     p = estimates.p.copy()
     moved = np.where(estimates.relative, estimates.shift - centre, between_medians.shift)
