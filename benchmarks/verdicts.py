@@ -230,6 +230,11 @@ def lost(random: np.random.Generator, losses: float, shape: tuple[int, ...]) -> 
     return np.where(trips <= 1 / ROUND_TRIP, 1 / trips, 0.0)
 
 
+def rows(measured: Measured, runs: slice) -> Measured:
+    """Return what some of the runs measured."""
+    return {metric: values[runs] for metric, values in measured.items()}
+
+
 def simulate(setting: Setting, number: int) -> dict[str, float]:
     """Return what night `number` comes to, as the module's text has it; `covers` is a share."""
     place = [list(DRAWS).index(setting.shape), round(1e4 * setting.noise), *setting[2:4]]
@@ -246,9 +251,10 @@ def simulate(setting: Setting, number: int) -> dict[str, float]:
             name: {**measured, **({metric: faulty[metric]} if metric in measured else {})}
             for name, metric in (("lost", "loss_rate"), ("resent", "rtt_mean"))
         }
+    before, since = slice(setting.stored), slice(setting.stored, None)
+    stored, measured = rows(measured, before), rows(measured, since)
+    faults = {name: rows(fault, since) for name, fault in faults.items()}
     faults |= {name: slowed(measured, fall) for name, fall in FALLS.items()}
-    stored = {metric: values[: setting.stored] for metric, values in measured.items()}
-    measured = {metric: values[setting.stored :] for metric, values in measured.items()}
     first = look(measured, stored)
     slower = bool(first.of("slower"))
     # Without a ratio it is the difference that is 0.

@@ -95,7 +95,7 @@ def _within(result: Result, earlier: Sequence[float], tests: int) -> Result:
         reason = changed_text(judged.ratio - 1, judged.low - 1, judged.high - 1)
         return replace(result, judged=judged._replace(reason=reason))
     reason = (
-        f"not enough baseline runs: {len(earlier)} earlier runs differ so that fewer than three may"
+        f"not enough baseline runs: {len(earlier)} earlier runs differ so much that one or two may"
         f" be off by up to {100 * math.expm1(most):.2g} %"
     )
     judged = judged._replace(change="not enough data", reason=reason, few_runs=True)
