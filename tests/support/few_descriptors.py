@@ -1,0 +1,34 @@
+"""A process that may open few more files, as under a small `ulimit -n`."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def few_descriptors(free: int) -> Iterator[None]:
+    """Leave this process so many descriptors while inside."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken: list[int] = []
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_descriptors()) + 1 + free, hard))
+        while True:
+            try:
+                taken.append(os.dup(0))
+            except OSError:
+                break
+        for _ in range(free):
+            os.close(taken.pop())
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for number in taken:
+            os.close(number)
+
+
+def open_descriptors() -> set[int]:
+    """Return the descriptors that this process has, that of looking for them among them."""
+    return set(map(int, os.listdir("/proc/self/fd")))
