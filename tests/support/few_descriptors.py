@@ -6,6 +6,7 @@ import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 @contextmanager
@@ -31,4 +32,4 @@ def few_descriptors(free: int) -> Iterator[None]:
 
 def open_descriptors() -> set[int]:
     """Return the descriptors that this process has, that of looking for them among them."""
-    return set(map(int, os.listdir("/proc/self/fd")))
+    return {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-
 from tests.support.few_descriptors import few_descriptors
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
