@@ -8,16 +8,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
+from tests.support.command_line import railgauge
 from tests.support.postgres_lab import (
     kill_backends,
     make_database,
     postgres_folder,
     postgres_server,
+    refusing_server,
 )
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, planned, system_log
 
@@ -26,6 +29,9 @@ from railgauge.store import Store
 
 REPLICATIONS = 60
 KILLS = 2
+# PostgreSQL's codes.
+CANNOT_CONNECT_NOW = "57P03"
+INVALID_PASSWORD = "28P01"
 
 
 @pytest.fixture
@@ -278,6 +284,73 @@ def test_a_run_notices_that_its_servers_machine_is_gone(postgres: Path) -> None:
     seconds += int(settings["keepalives_count"]) * int(settings["keepalives_interval"])
     assert seconds <= 60
     assert int(settings["tcp_user_timeout"]) <= 60_000
+
+
+def test_a_server_that_is_not_there_yet_is_waited_for_when_a_run_opens_it(
+    postgres: Path, tmp_path: Path
+) -> None:
+    where, lines = make_database(postgres, "test_not_there"), list[str]()
+
+    def come(line: str) -> None:
+        lines.append(line)
+        folder.symlink_to(postgres)
+
+    with TemporaryDirectory(prefix="railgauge-pg-") as name:
+        folder = Path(name) / "later"
+        where = where.replace(str(postgres), str(folder))
+        with pytest.raises(StoreError, match="failed"):
+            Store.open(where, say=lines.append, busy_seconds=0)
+        with Store.open(where, say=come) as store:
+            assert store.run_ids() == []
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("wrong", ["database", "host"])
+def test_what_a_server_will_go_on_refusing_ends_a_run_at_once(postgres: Path, wrong: str) -> None:
+    lines: list[str] = []
+    where = {
+        "database": f"postgresql+psycopg://railgauge@/no-such?host={postgres}",
+        "host": "postgresql+psycopg://railgauge@no-such-host.invalid/x",
+    }[wrong]
+    with pytest.raises(StoreError):
+        Store.open(where, say=lines.append)
+    assert lines == []
+
+
+# The driver asks whether a server is ready without letting another thread run: of the process
+# that does, no thread can stand for the server.
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        (["resume", "latest"], "holds no run yet"),
+        (["resume", "1"], "no run 1"),
+        (["gate", "quickstart"], "there is no baseline 'quickstart'"),
+    ],
+)
+def test_a_command_that_measures_waits_for_a_server_that_is_starting_and_says_so_once(
+    postgres: Path, command: list[str], end: str
+) -> None:
+    where = make_database(postgres, f"test_measures_{command[-1]}")
+    Store.open(where).close()
+    with refusing_server(postgres, CANNOT_CONNECT_NOW, 7) as folder:
+        ended = railgauge(*command, "--db", where.replace(str(postgres), str(folder)))
+    assert ended.stderr.count("waiting for the database") == 1
+    assert end in ended.stderr
+    assert ended.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("list", CANNOT_CONNECT_NOW), ("resume", INVALID_PASSWORD)]
+)
+def test_other_commands_and_other_refusals_end_at_once(
+    postgres: Path, command: str, code: str
+) -> None:
+    with refusing_server(postgres, code, 1_000_000) as folder:
+        where = f"postgresql+psycopg://railgauge@/x?host={folder}"
+        ended = railgauge(command, *["1"] * (command == "resume"), "--db", where)
+    assert ended.stderr.startswith("railgauge: the database postgresql")
+    assert "waiting" not in ended.stderr
+    assert ended.returncode == 3
 
 
 def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:
