@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -143,6 +144,31 @@ def test_a_claim_that_was_lost_between_two_replications_comes_back_with_the_next
             with other.claim(run), pytest.raises(InputError, match="is being measured"):
                 store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
         assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
+
+
+def test_a_claim_whose_server_has_not_noticed_that_its_connection_broke_comes_back(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a firewall that forgot the connection: the server goes on holding the claim."""
+    monkeypatch.setattr("railgauge.store.database._CLAIM_CHECK", 0.0)
+    where = make_database(postgres, "test_unnoticed")
+    with Store.open(where) as store, Store.open(where) as other:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run):
+            (claim,) = store._claims
+            assert claim._connection is not None
+            driver = claim._connection.connection.dbapi_connection
+            assert driver is not None
+            with socket.socket(fileno=os.dup(driver.fileno())):
+                near_end, far_end = socket.socketpair()
+                far_end.close()
+                with near_end:
+                    os.dup2(near_end.fileno(), driver.fileno())
+                store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+                with pytest.raises(InputError, match="is being measured"):
+                    other.claim(run).__enter__()
+        with other.claim(run):
+            assert store.replication_numbers(run) == {("stream", case().key): {1}}
 
 
 def end_sessions(server: Path, where: str, condition: str) -> None:
