@@ -13,20 +13,20 @@ from pathlib import Path
 def few_descriptors(free: int) -> Iterator[None]:
     """Leave this process so many descriptors while inside."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken: list[int] = []
+    fillers: list[int] = []
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(open_descriptors()) + 1 + free, hard))
         while True:
             try:
-                taken.append(os.dup(0))
+                fillers.append(os.dup(0))
             except OSError:
                 break
         for _ in range(free):
-            os.close(taken.pop())
+            os.close(fillers.pop())
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for number in taken:
+        for number in fillers:
             os.close(number)
 
 

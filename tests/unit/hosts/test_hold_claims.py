@@ -204,15 +204,15 @@ def test_a_machine_is_lost_after_a_silence_before_its_rail_hold_says_so(
     monkeypatch: pytest.MonkeyPatch, beats: bool
 ) -> None:
     """As by Ctrl-Z: what another host has measured since then may come first."""
-    machines = HeldMachines({"n1": (held := claim(host(HELD)))})
+    machines = HeldMachines({"n1": (first := claim(host(HELD)))})
     try:
         assert machines.failure("n1") == ""
         with monkeypatch.context() as patch:
             patch.setattr("railgauge.run.holding._SILENCE", 0.0)
             if beats:
-                held.beat()
+                first.beat()
             else:
-                held.failure()
+                first.failure()
         assert machines.failure("n1").startswith("n1: rail-hold got no sign of life for")
         machines.renew("n1")
         assert machines.failure("n1") == ""
