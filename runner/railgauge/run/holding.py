@@ -141,8 +141,8 @@ class Claim:
         """
         if not self._loss and now - self._beaten_at >= _SILENCE:
             self._loss = (
-                f"{self.host}: rail-hold got no sign of life for {_SILENCE:g} s, as railgauge was "
-                "stopped or suspended"
+                f"{self.host}: rail-hold got no sign of life for {_SILENCE:g} s: railgauge was "
+                "stopped or suspended, or could send none"
             )
 
     def renewed(self) -> Claim:

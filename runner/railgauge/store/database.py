@@ -222,7 +222,7 @@ class Database:
             self._writer, self._claims_checked = writer, now
 
     def _await_server(self, lost: StoreError) -> None:
-        """Return when the server answers and the claims are ours again; else raise `lost`."""
+        """Return when the server answers and the claims are ours again; else raise StoreError."""
         limit = time.monotonic() + self._busy_seconds
         while True:
             # Before it's tried again: what it says to one it takes connections from is its answer.
@@ -233,7 +233,8 @@ class Database:
                     claim.renew()
             except DBAPIError as error:
                 if not comes or not is_lost(error) or time.monotonic() >= limit:
-                    raise lost from None
+                    with self._explained():
+                        raise
             else:
                 return
             if self._say and not self._answered:

@@ -346,23 +346,27 @@ def test_what_a_server_will_go_on_refusing_ends_a_run_at_once(postgres: Path, wr
 # The driver asks whether a server is ready without letting another thread run: of the process
 # that does, no thread can stand for the server.
 @pytest.mark.parametrize(
-    ("command", "end"),
+    ("command", "end", "code"),
     [
-        (["resume", "latest"], "holds no run yet"),
-        (["resume", "1"], "no run 1"),
-        (["gate", "quickstart"], "there is no baseline 'quickstart'"),
+        (["resume", "latest"], "holds no run yet", 2),
+        (["resume", "1"], "no run 1", 2),
+        (["gate", "quickstart"], "there is no baseline 'quickstart'", 2),
+        (["resume", "2"], "does not exist", 3),
     ],
 )
 def test_a_command_that_measures_waits_for_a_server_that_is_starting_and_says_so_once(
-    postgres: Path, command: list[str], end: str
+    postgres: Path, newest: str, command: list[str], end: str, code: int
 ) -> None:
-    where = make_database(postgres, f"test_measures_{command[-1]}")
-    Store.open(where).close()
-    with refusing_server(postgres, CANNOT_CONNECT_NOW, 7) as folder:
-        ended = railgauge(*command, "--db", where.replace(str(postgres), str(folder)))
+    name = f"test_starting_{command[-1]}"
+    if code == 2:
+        make_database(postgres, name, newest)
+    # Enough to be waited for twice.
+    with refusing_server(postgres, CANNOT_CONNECT_NOW, 5) as folder:
+        where = f"postgresql+psycopg://railgauge@/{name}?host={folder}"
+        ended = railgauge(*command, "--db", where)
     assert ended.stderr.count("waiting for the database") == 1
     assert end in ended.stderr
-    assert ended.returncode == 2
+    assert ended.returncode == code
 
 
 @pytest.mark.parametrize(
