@@ -6,8 +6,10 @@ import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +19,8 @@ import psycopg
 from tests.support.engine_cache import alone
 from tests.support.own_machine import keep_in_memory, let_go
 
+# In the folder that PostgreSQL is told to have it in.
+SOCKET = ".s.PGSQL.5432"
 _SECONDS = 120  # for what takes one, on a busy machine
 _INITDB = ("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 # No TCP; and no syncing to the disk, as the data live as long as the tests.
@@ -112,6 +116,42 @@ def kill_backends(folder: Path, database: str) -> int:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     return len(pids)
+
+
+@contextmanager
+def refusing_server(server: Path, code: str, times: int) -> Iterator[Path]:
+    """Give the folder of a socket where so many connections are refused; then it is `server`'s.
+
+    The refusal has the error `code` and words that nobody knows, as a server's may be in any
+    language.
+    """
+    fields = "".join(f"{field}\0" for field in ("SFATAL", "VFATAL", f"C{code}", "MNon.", ""))
+    refusal = b"E" + (4 + len(fields)).to_bytes(4, "big") + fields.encode()
+    with tempfile.TemporaryDirectory(prefix="railgauge-pg-") as name:
+        path = Path(name) / SOCKET
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen(100)
+
+            def refuse() -> None:
+                for _ in range(times):
+                    try:
+                        connection, _ = listener.accept()
+                    except OSError:
+                        return
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(refusal)
+                path.unlink()
+                path.symlink_to(server / SOCKET)
+
+            refusing = threading.Thread(target=refuse)
+            refusing.start()
+            try:
+                yield path.parent
+            finally:
+                listener.shutdown(socket.SHUT_RDWR)
+                refusing.join()
 
 
 def _await(folder: Path) -> None:

@@ -82,6 +82,10 @@ class RunNumber(click.types.IntParamType):
 
     name = "run"
 
+    def __init__(self, say: Callable[[str], None] | None = None) -> None:
+        """`say` is that of `Store.open`."""
+        self._say = say
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """See `click.ParamType`; InputError where there is no run yet."""
         is_number = isinstance(value, int) or (isinstance(value, str) and value.isdecimal())
@@ -91,7 +95,7 @@ class RunNumber(click.types.IntParamType):
             self.fail(f"{value!r} is no run: write its number, or {LATEST!r}", param, ctx)
         from railgauge.store import Store
 
-        with Store.open(ctx.params["where"], create=False) as store:
+        with Store.open(ctx.params["where"], create=False, say=self._say) as store:
             return latest_run(store)
 
     def shell_complete(

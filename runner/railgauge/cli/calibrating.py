@@ -73,7 +73,7 @@ def calibrate(
     truths = chosen_truths(only) if chosen is None else []
     with contextlib.ExitStack() as cleanup:
         # Where it can't be stored nothing is measured.
-        store = cleanup.enter_context(Store.open(where))
+        store = cleanup.enter_context(Store.open(where, say=observer.say))
         on_check = _silent if as_json else _print
         build_engines(truths, observer)
         if not as_json:

@@ -25,7 +25,7 @@ from railgauge.cli.options import (
     wait,
 )
 from railgauge.cli.output_files import check_outputs, write
-from railgauge.cli.running import request_of
+from railgauge.cli.running import note, request_of
 from railgauge.cli.settings import setting
 from railgauge.compare.verdict import Verdict
 from railgauge.plan.catalogue import Catalogue
@@ -112,7 +112,7 @@ def gate(
     command = None if notify_command is None else command_line(notify_command)
     plan = options["plan"]
     try:
-        with request_of(options) as request:
+        with request_of(options, note) as request:
             verdict, catalogue = judge_plan(request, **options)
         outcome = _Outcome(verdict, _text(verdict, catalogue, outputs), catalogue)
     except BaseException as error:

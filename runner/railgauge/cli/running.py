@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from railgauge.base.characters import visible
 from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber, ShippedFile
 from railgauge.cli.options import allow_large, database, hosts, keep_going, labels, margin, wait
@@ -25,6 +26,11 @@ from railgauge.run.progress import PlainProgress, observer_for
 from railgauge.run.stopping import unsettled_lines
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def note(text: str) -> None:
+    """Print what is waited for while no run is followed yet."""
+    click.echo(f"railgauge: {visible(text)}", err=True)
 
 
 def _followed(command: _F) -> _F:
@@ -67,7 +73,7 @@ def run(**options: Any) -> int:
 
 
 @click.command()
-@click.argument("run", type=RunNumber())
+@click.argument("run", type=RunNumber(say=note))
 @database
 @margin
 @wait
@@ -78,23 +84,25 @@ def resume(**options: Any) -> int:
     return _execute(options)
 
 
-def request_of(options: dict[str, Any]) -> Request:
+def request_of(options: dict[str, Any], say: Callable[[str], None]) -> Request:
     """Take, out of a command's options, those of a request, which is to be closed."""
     names = {field.name for field in fields(Request)} & options.keys()
-    return Request(**{name: options.pop(name) for name in names})
+    return Request(say=say, **{name: options.pop(name) for name in names})
 
 
 def _execute(options: dict[str, Any]) -> int:
     """Run or go on, as the options say; return the exit code."""
     check_outputs(options["log"])
-    with request_of(options) as request, contextlib.ExitStack() as cleanup:
+    with contextlib.ExitStack() as cleanup:
         log, verbose, as_json = (options[name] for name in ("log", "verbose", "as_json"))
         events = EventLines(sys.stdout)
         further: list[Observer] = [events] if as_json else []
         if log is not None:
             stream = cleanup.enter_context(opened_to_add(log))
             further.append(PlainProgress(stream, all_lines=True, timed=True))
-        finished = execute(read(request, observer_for(verbose=verbose, further=further), cleanup))
+        observer = observer_for(verbose=verbose, further=further)
+        request = cleanup.enter_context(request_of(options, observer.say))
+        finished = execute(read(request, observer, cleanup))
         if not as_json:
             return print_outcome(request, finished)
         events.finished(finished, exit_code(finished))

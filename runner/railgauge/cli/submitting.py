@@ -20,7 +20,7 @@ from railgauge.cli.options import (
     refuse_given,
     wait,
 )
-from railgauge.cli.running import print_outcome, request_of
+from railgauge.cli.running import note, print_outcome, request_of
 from railgauge.run.pipeline import execute, read
 from railgauge.run.progress import observer_for
 from railgauge.run.submission import Submission
@@ -29,7 +29,9 @@ from railgauge.run.submission import Submission
 @click.command()
 @click.argument("plan", type=ShippedFile("plans"), required=False)
 @hosts
-@click.option("--resume", "run", type=RunNumber(), metavar="RUN", help="Go on with this run.")
+@click.option(
+    "--resume", "run", type=RunNumber(say=note), metavar="RUN", help="Go on with this run."
+)
 @click.option("--nodes", type=click.IntRange(1), help="How many nodes.")
 @click.option("--nodelist", help="Which nodes, as Slurm writes it: node[1-4],node9.")
 @click.option("--time", help="The job's time limit, as Slurm writes it: 02:00:00.")
@@ -64,7 +66,7 @@ def submit(out: Path | None, dry_run: bool, inside: bool, **options: Any) -> int
     if "://" not in where:
         where = options["where"] = str(real_path(Path(where)))
     folder = Path.cwd() if "://" in where else Path(where).parent
-    with request_of(options) as request:
+    with request_of(options, note) as request:
         submission = Submission(request, real_path(out or folder), **options)
         if (request.plan is None) == (request.run is None):
             raise click.UsageError("name a plan, or a run by --resume RUN")

@@ -75,6 +75,7 @@ class Claim:
         self._again = partial(Claim, site, token)
         self._text = text
         self._loss = ""
+        self._beaten_at = _now()
         with naming_lost_host(self.host):
             self.process: Process = site.transport.start(
                 [
@@ -109,8 +110,11 @@ class Claim:
 
     def beat(self) -> None:
         """Give a sign of life."""
+        now = _now()
+        self._check_silence(now)
         with contextlib.suppress(RailgaugeError):
             self.process.send_line("")
+        self._beaten_at = now
 
     def say(self, text: str) -> None:
         """Set the text that says who has the machine from now on."""
@@ -120,6 +124,7 @@ class Claim:
 
     def failure(self) -> str:
         """Return why the machine isn't ours, "" as long as nothing says so."""
+        self._check_silence(_now())
         try:
             if not self._loss:
                 self._read_event(0)
@@ -128,6 +133,17 @@ class Claim:
         except RailgaugeError as error:
             self._loss = str(error)
         return self._loss or (f"{self.host} is held {self.busy}" if self.busy else "")
+
+    def _check_silence(self, now: float) -> None:
+        """Count it as lost after a silence for which rail-hold lets go.
+
+        What was measured after that may come before the word of it does, of another host.
+        """
+        if not self._loss and now - self._beaten_at >= _SILENCE:
+            self._loss = (
+                f"{self.host}: rail-hold got no sign of life for {_SILENCE:g} s: railgauge was "
+                "stopped or suspended, or could send none"
+            )
 
     def renewed(self) -> Claim:
         """Return another in place of one that is lost; itself where that can't be started."""
@@ -156,6 +172,11 @@ class Claim:
             raise EngineError(
                 "contract", f"rail-hold on {self.host} said {line[:200]!r}"
             ) from error
+
+
+def _now() -> float:
+    """Return a moment, in seconds, on a clock that goes on while this machine is suspended."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _holder(event: dict[str, object], host: str) -> Holder | None:

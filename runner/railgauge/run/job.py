@@ -34,7 +34,8 @@ class Request:
     A hosts file `hosts` takes the place of the plan's own hosts. In a job everything has
     ended `margin` seconds before its time is over. Where another run has a host, its end is waited
     for, `wait` seconds at most. With `keep_going` what needs a host that can't be reached is left
-    out. A new run gets the `labels`. To be closed, as the database may be open.
+    out. A new run gets the `labels`. A database's server that is starting is waited for, which
+    `say` is called with. To be closed, as the database may be open.
     """
 
     where: str
@@ -46,6 +47,7 @@ class Request:
     wait: float = 0.0
     keep_going: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    say: Callable[[str], None] = field(default=lambda _: None, repr=False, compare=False)
     _cleanup: contextlib.ExitStack = field(
         default_factory=contextlib.ExitStack, init=False, repr=False, compare=False
     )
@@ -53,7 +55,8 @@ class Request:
     @cached_property
     def store(self) -> Store:
         """The database, opened when first needed: a mistake in a new plan leaves none behind."""
-        return self._cleanup.enter_context(Store.open(self.where, create=self.run is None))
+        opened = Store.open(self.where, create=self.run is None, say=self.say)
+        return self._cleanup.enter_context(opened)
 
     @cached_property
     def stored_run(self) -> StoredRun:

@@ -6,7 +6,9 @@ import contextlib
 import errno
 import fcntl
 import os
+import secrets
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self, TextIO
@@ -15,13 +17,20 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from railgauge.base.errors import InputError, StoreError
-from railgauge.store.explain import FULL, NOT_WRITABLE
+from railgauge.store.explain import BUSY_SECONDS, FULL, NOT_WRITABLE
 
 # The first half of PostgreSQL's key, any constant; the second is the run's id.
 _ADVISORY_CLASS = 1_918_986_604
 # The server asks a silent holder after 30 s and gives it up 30 s later, so that the claim of a
 # controller that lost its power ends soon (Linux would first ask after two hours).
 _KEEPALIVE = {"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3}
+
+# A server that hasn't noticed yet that its connection broke goes on holding the claim for it.
+_END_LOST = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE application_name = :name AND pid <> pg_backend_pid()"
+)
+_PAUSE = 0.05
 
 # Not through a link, as whoever may write to the folder would choose the file that is emptied; and
 # no engine that is started goes on holding it.
@@ -101,6 +110,8 @@ class AdvisoryClaim:
     def __init__(self, engine: Engine, run_id: int) -> None:
         self._engine = engine
         self._key = {"class": _ADVISORY_CLASS, "run": run_id}
+        # By which the server's users, and we ourselves, know its sessions from all others.
+        self._name = f"railgauge run {run_id} {secrets.token_hex(8)}"
         self._connection: Connection | None = None
 
     def __enter__(self) -> Self:
@@ -134,14 +145,21 @@ class AdvisoryClaim:
             connection = connection.execution_options(isolation_level="AUTOCOMMIT")
             # Closed with the claim instead of going back to the pool, which would keep the lock.
             connection.detach()
-            for name, value in _KEEPALIVE.items():
+            for name, value in {"application_name": self._name, **_KEEPALIVE}.items():
                 connection.execute(
                     text("SELECT set_config(:name, :value, false)"),
                     {"name": name, "value": str(value)},
                 )
             query = text("SELECT pg_try_advisory_lock(:class, :run)")
-            if not connection.execute(query, self._key).scalar():
-                raise _claim_error(self._key["run"])
+            limit = time.monotonic() + BUSY_SECONDS
+            while True:
+                # Looked for before: where there was none any more, what it had is free.
+                lost = connection.execute(_END_LOST, {"name": self._name}).first()
+                if connection.execute(query, self._key).scalar():
+                    break
+                if lost is None or time.monotonic() >= limit:
+                    raise _claim_error(self._key["run"])
+                time.sleep(_PAUSE)
             stack.pop_all()
             self._connection = connection
 

@@ -17,7 +17,7 @@ from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
 from railgauge.store.database_url import check_in_place, connect, unchanged
-from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost
+from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost, is_starting
 from railgauge.store.migrate import migrate
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
@@ -47,8 +47,9 @@ class Database:
         self._busy_seconds = busy_seconds
         self._engine = engine
         self._preparation: Callable[[], None] | None = None
-        # A server that never answered has another name, or is not there.
+        # A server that never answered has another name, or is not there, unless it is starting.
         self._answered = False
+        self._say: Callable[[str], None] | None = None
         self._claims: list[AdvisoryClaim] = []
         # The connection that last stored something under a claim, and when that was looked at.
         self._writer: object = None
@@ -64,6 +65,7 @@ class Database:
         check: bool = True,
         option: str = "--db",
         when_needed: bool = False,
+        say: Callable[[str], None] | None = None,
     ) -> Self:
         """Open the database at a path or URL, make it if it's missing, migrate it if it's old.
 
@@ -73,9 +75,11 @@ class Database:
         damaged where values are read from, or with replications that have changed (looked for in
         small files), unless it is not to be `check`ed. `option` is what the user named it by. If
         `when_needed`, all of this is done at the first use: a mistake before leaves nothing behind.
+        A server that is starting is waited for if there is somebody to `say` so to.
         """
         engine, name = connect(where, create=create, busy_seconds=busy_seconds, option=option)
         opened = cls(engine, name, busy_seconds)
+        opened._say = say
         opened._preparation = partial(opened._prepare, create=create, check=check, option=option)
         if not when_needed:
             try:
@@ -89,7 +93,7 @@ class Database:
         """Prepare the database, if that wasn't done yet."""
         preparation, self._preparation = self._preparation, None
         if preparation is not None:
-            preparation()
+            self.patiently(preparation)
 
     def _prepare(self, *, create: bool, check: bool, option: str) -> None:
         """Make or migrate the database, and check it; see `open`."""
@@ -187,7 +191,7 @@ class Database:
     def patiently(self, attempt: Callable[[], _T], *, waits: bool = True) -> _T:
         """Return what `attempt` does, made again if the server goes away meanwhile, as `transact`.
 
-        With `waits` a server that went away is waited for, if it ever answered.
+        With `waits` a server that went away is waited for, if it ever answered or is starting.
         """
         tries = 0
         while True:
@@ -199,7 +203,7 @@ class Database:
                     raise
                 if is_deadlock(error):
                     continue
-                if not (waits and self._answered and is_lost(error)):
+                if not (waits and (self._answered or self._say) and is_lost(error)):
                     raise
                 self._await_server(error)
 
@@ -218,19 +222,25 @@ class Database:
             self._writer, self._claims_checked = writer, now
 
     def _await_server(self, lost: StoreError) -> None:
-        """Return when the server answers and the claims are ours again; else raise `lost`."""
+        """Return when the server answers and the claims are ours again; else raise StoreError."""
         limit = time.monotonic() + self._busy_seconds
         while True:
+            # Before it's tried again: what it says to one it takes connections from is its answer.
+            comes = self._answered or is_starting(lost)
             try:
                 self._engine.connect().close()
                 for claim in self._claims:
                     claim.renew()
             except DBAPIError as error:
-                if not is_lost(error) or time.monotonic() >= limit:
-                    raise lost from None
-                time.sleep(_PAUSE)
+                if not comes or not is_lost(error) or time.monotonic() >= limit:
+                    with self._explained():
+                        raise
             else:
                 return
+            if self._say and not self._answered:
+                self._say(f"waiting for the database {self.name}: its server isn't ready yet")
+                self._say = _silent
+            time.sleep(_PAUSE)
 
     def _connect(self) -> Connection:
         """Return a connection, waiting for a server that was there before."""
@@ -311,6 +321,10 @@ class Database:
 
     def _explained(self) -> AbstractContextManager[None]:
         return explained(self.name, self._busy_seconds)
+
+
+def _silent(_: str) -> None:
+    """Say it no more than once."""
 
 
 def reading(

@@ -92,6 +92,24 @@ def is_lost(error: BaseException | None) -> bool:
     )
 
 
+def is_starting(error: BaseException) -> bool:
+    """Return whether a server that could not be connected to refuses everybody, or isn't there.
+
+    It's asked again, as what it said may be in any language. Of a host's unknown name there is
+    nobody to ask.
+    """
+    driver_error = _driver_error(error)
+    refused = getattr(driver_error and driver_error.orig, "pgconn", None)
+    if refused is None:
+        return False
+    from psycopg.conninfo import make_conninfo
+    from psycopg.pq import PGconn, Ping
+
+    settings = {entry.keyword.decode(): entry.val.decode() for entry in refused.info if entry.val}
+    answer = PGconn.ping(make_conninfo(**settings).encode())
+    return answer in (Ping.REJECT, Ping.NO_RESPONSE)
+
+
 def is_deadlock(error: BaseException) -> bool:
     """Return whether a server undid a transaction that waited for another, which waited for it."""
     return getattr(getattr(_driver_error(error), "orig", None), "sqlstate", None) == _DEADLOCK

@@ -197,3 +197,24 @@ def test_one_that_is_held_is_left_alone() -> None:
     assert len(transport.started) == 1
     machines.close()
     assert transport.started[0].stdin_closed
+
+
+@pytest.mark.parametrize("beats", [True, False])
+def test_a_machine_is_lost_after_a_silence_before_its_rail_hold_says_so(
+    monkeypatch: pytest.MonkeyPatch, beats: bool
+) -> None:
+    """As by Ctrl-Z: what another host has measured since then may come first."""
+    machines = HeldMachines({"n1": (first := claim(host(HELD)))})
+    try:
+        assert machines.failure("n1") == ""
+        with monkeypatch.context() as patch:
+            patch.setattr("railgauge.run.holding._SILENCE", 0.0)
+            if beats:
+                first.beat()
+            else:
+                first.failure()
+        assert machines.failure("n1").startswith("n1: rail-hold got no sign of life for")
+        machines.renew("n1")
+        assert machines.failure("n1") == ""
+    finally:
+        machines.close()

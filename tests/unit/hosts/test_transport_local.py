@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from tests.support.few_descriptors import few_descriptors
 
 from railgauge.base.errors import EngineError, EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.interface import end, run
@@ -153,6 +154,24 @@ def test_a_missing_program_is_named(local: LocalTransport) -> None:
 def test_an_argument_with_a_null_byte_is_an_error_of_ours(local: LocalTransport) -> None:
     with pytest.raises(EnvironmentFailedError, match="can't start"):
         local.start(["echo", "a\0b"])
+
+
+def test_a_program_that_too_few_descriptors_are_left_for_is_an_error_of_ours(
+    local: LocalTransport,
+) -> None:
+    messages = []
+    for free in range(32):
+        try:
+            with few_descriptors(free):
+                process = local.start(["true"])
+        except EnvironmentFailedError as error:
+            messages.append(str(error))
+        else:
+            break
+    words = "here: can't start 'true': Too many open files; let more files be open at a time"
+    assert messages == [f"{words} (ulimit -n)"] * free
+    assert free > 0
+    assert process.wait(60).status == 0
 
 
 def test_sending_to_a_program_that_ended_is_harmless(local: LocalTransport) -> None:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import OperationalError
+from tests.support.command_line import railgauge
 from tests.support.postgres_lab import (
     kill_backends,
     make_database,
     postgres_folder,
     postgres_server,
+    refusing_server,
 )
 from tests.support.store_samples import LAUNCH, METRICS, RUN, case, logged, planned, system_log
 
@@ -26,6 +30,9 @@ from railgauge.store import Store
 
 REPLICATIONS = 60
 KILLS = 2
+# PostgreSQL's codes.
+CANNOT_CONNECT_NOW = "57P03"
+INVALID_PASSWORD = "28P01"
 
 
 @pytest.fixture
@@ -137,6 +144,31 @@ def test_a_claim_that_was_lost_between_two_replications_comes_back_with_the_next
             with other.claim(run), pytest.raises(InputError, match="is being measured"):
                 store.add(run, "stream", case().key, logged(3, system_log()), LAUNCH)
         assert store.replication_numbers(run) == {("stream", case().key): {1, 2}}
+
+
+def test_a_claim_whose_server_has_not_noticed_that_its_connection_broke_comes_back(
+    postgres: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As behind a firewall that forgot the connection: the server goes on holding the claim."""
+    monkeypatch.setattr("railgauge.store.database._CLAIM_CHECK", 0.0)
+    where = make_database(postgres, "test_unnoticed")
+    with Store.open(where) as store, Store.open(where) as other:
+        run = store.begin_run(RUN, planned(case()), METRICS)
+        with store.claim(run):
+            (claim,) = store._claims
+            assert claim._connection is not None
+            driver = claim._connection.connection.dbapi_connection
+            assert driver is not None
+            with socket.socket(fileno=os.dup(driver.fileno())):
+                near_end, far_end = socket.socketpair()
+                far_end.close()
+                with near_end:
+                    os.dup2(near_end.fileno(), driver.fileno())
+                store.add(run, "stream", case().key, logged(1, system_log()), LAUNCH)
+                with pytest.raises(InputError, match="is being measured"):
+                    other.claim(run).__enter__()
+        with other.claim(run):
+            assert store.replication_numbers(run) == {("stream", case().key): {1}}
 
 
 def end_sessions(server: Path, where: str, condition: str) -> None:
@@ -278,6 +310,77 @@ def test_a_run_notices_that_its_servers_machine_is_gone(postgres: Path) -> None:
     seconds += int(settings["keepalives_count"]) * int(settings["keepalives_interval"])
     assert seconds <= 60
     assert int(settings["tcp_user_timeout"]) <= 60_000
+
+
+def test_a_server_that_is_not_there_yet_is_waited_for_when_a_run_opens_it(
+    postgres: Path, tmp_path: Path
+) -> None:
+    where, lines = make_database(postgres, "test_not_there"), list[str]()
+
+    def come(line: str) -> None:
+        lines.append(line)
+        folder.symlink_to(postgres)
+
+    with TemporaryDirectory(prefix="railgauge-pg-") as name:
+        folder = Path(name) / "later"
+        where = where.replace(str(postgres), str(folder))
+        with pytest.raises(StoreError, match="failed"):
+            Store.open(where, say=lines.append, busy_seconds=0)
+        with Store.open(where, say=come) as store:
+            assert store.run_ids() == []
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("wrong", ["database", "host"])
+def test_what_a_server_will_go_on_refusing_ends_a_run_at_once(postgres: Path, wrong: str) -> None:
+    lines: list[str] = []
+    where = {
+        "database": f"postgresql+psycopg://railgauge@/no-such?host={postgres}",
+        "host": "postgresql+psycopg://railgauge@no-such-host.invalid/x",
+    }[wrong]
+    with pytest.raises(StoreError):
+        Store.open(where, say=lines.append)
+    assert lines == []
+
+
+# The driver asks whether a server is ready without letting another thread run: of the process
+# that does, no thread can stand for the server.
+@pytest.mark.parametrize(
+    ("command", "end", "code"),
+    [
+        (["resume", "latest"], "holds no run yet", 2),
+        (["resume", "1"], "no run 1", 2),
+        (["gate", "quickstart"], "there is no baseline 'quickstart'", 2),
+        (["resume", "2"], "does not exist", 3),
+    ],
+)
+def test_a_command_that_measures_waits_for_a_server_that_is_starting_and_says_so_once(
+    postgres: Path, newest: str, command: list[str], end: str, code: int
+) -> None:
+    name = f"test_starting_{command[-1]}"
+    if code == 2:
+        make_database(postgres, name, newest)
+    # Enough to be waited for twice.
+    with refusing_server(postgres, CANNOT_CONNECT_NOW, 5) as folder:
+        where = f"postgresql+psycopg://railgauge@/{name}?host={folder}"
+        ended = railgauge(*command, "--db", where)
+    assert ended.stderr.count("waiting for the database") == 1
+    assert end in ended.stderr
+    assert ended.returncode == code
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("list", CANNOT_CONNECT_NOW), ("resume", INVALID_PASSWORD)]
+)
+def test_other_commands_and_other_refusals_end_at_once(
+    postgres: Path, command: str, code: str
+) -> None:
+    with refusing_server(postgres, code, 1_000_000) as folder:
+        where = f"postgresql+psycopg://railgauge@/x?host={folder}"
+        ended = railgauge(command, *["1"] * (command == "resume"), "--db", where)
+    assert ended.stderr.startswith("railgauge: the database postgresql")
+    assert "waiting" not in ended.stderr
+    assert ended.returncode == 3
 
 
 def test_a_server_that_stays_away_is_an_error(own_server: Path) -> None:

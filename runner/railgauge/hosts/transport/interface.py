@@ -7,6 +7,7 @@ input: closing it (or dying) is how everything we start on a host ends.
 from __future__ import annotations
 
 import contextlib
+import errno
 import threading
 import time
 import weakref
@@ -169,6 +170,13 @@ def closed_error(host: str) -> HostUnreachableError:
     return HostUnreachableError(
         f"{host}: nothing more is started there, for railgauge is ending; run it again"
     )
+
+
+def advice(error: Exception, usual: str) -> str:
+    """Return what to do about an error: the `usual`, unless too many files are open."""
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "let more files be open at a time (ulimit -n)"
+    return usual
 
 
 def shell_status(status: int) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from railgauge.base.errors import EnvironmentFailedError, HostUnreachableError
 from railgauge.hosts.transport.drain import StderrDrain
-from railgauge.hosts.transport.interface import Exit, StartedProcesses, end
+from railgauge.hosts.transport.interface import Exit, StartedProcesses, advice, end
 from railgauge.hosts.transport.line_buffer import LineBuffer
 
 _READ = 65536
@@ -26,7 +26,22 @@ _DRAIN = StderrDrain()
 class LocalProcess:
     """A child of ours. One thread reads it; any thread may end it or wait for it."""
 
-    def __init__(self, host: str, child: subprocess.Popen[bytes]) -> None:
+    def __init__(self, host: str, argv: Sequence[str]) -> None:
+        """Start it; OSError or ValueError where that can't be done."""
+        # Readable once it is killed: something out of its process group may hold its output open.
+        # Before there is a child, which would have to be ended where this fails.
+        self._killed = os.eventfd(0, os.EFD_CLOEXEC)
+        weakref.finalize(self, os.close, self._killed)
+        child = subprocess.Popen(
+            argv,
+            env={**os.environ, "PATH": search_path()},
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            # Ctrl-C at the terminal is for the controller alone, and kill() needs a group.
+            start_new_session=True,
+        )
         assert child.stdin is not None
         assert child.stdout is not None
         assert child.stderr is not None
@@ -34,9 +49,6 @@ class LocalProcess:
         self._lines = LineBuffer(host)
         self._stdin = child.stdin
         self._stdout = child.stdout
-        # Readable once it is killed: something out of its process group may hold its output open.
-        self._killed = os.eventfd(0, os.EFD_CLOEXEC)
-        weakref.finalize(self, os.close, self._killed)
         self._readable = select.poll()
         for readable in (child.stdout.fileno(), self._killed):
             self._readable.register(readable, select.POLLIN)
@@ -109,7 +121,7 @@ class LocalProcess:
                 return  # by another thread; its number may be somebody else's now
             try:
                 process = os.pidfd_open(self._child.pid)
-            except OSError:  # Linux before 5.3
+            except OSError:  # Linux before 5.3, or too many open files
                 process = -1
         if process < 0:
             if deadline is not None and time.monotonic() >= deadline:
@@ -153,27 +165,18 @@ class LocalTransport:
     def start(self, argv: Sequence[str]) -> LocalProcess:
         """See `Transport.start`."""
         self._started.check_open()
+        command = [*self._prefix, *argv]
         try:
-            child = subprocess.Popen(
-                [*self._prefix, *argv],
-                env={**os.environ, "PATH": search_path()},
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                # Ctrl-C at the terminal is for the controller alone, and kill() needs a group.
-                start_new_session=True,
-            )
+            process = LocalProcess(self.host, command)
         except OSError as error:
+            remedy = advice(error, "check its spelling, PATH and permissions")
             raise EnvironmentFailedError(
-                f"{self.host}: can't start {(*self._prefix, *argv)[0]!r}: {error.strerror}; "
-                "check its spelling, PATH and permissions"
+                f"{self.host}: can't start {command[0]!r}: {error.strerror}; {remedy}"
             ) from error
         except ValueError as error:
             raise EnvironmentFailedError(
                 f"{self.host}: can't start {argv[0]!r}: {error}"
             ) from error
-        process = LocalProcess(self.host, child)
         self._started.add(process)
         try:
             self._started.check_open()

@@ -22,6 +22,7 @@ from paramiko.config import SSHConfigDict
 from paramiko.ssh_exception import ConfigParseError, CouldNotCanonicalize
 
 from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.interface import advice
 
 VARIABLE = "RAILGAUGE_SSH_CONFIG"
 _SYSTEM = Path("/etc/ssh")
@@ -74,9 +75,9 @@ def resolve(destination: str, *, jumps: tuple[str, ...] | None = None) -> SshOpt
         settings = _config().lookup(host)
         return _options(destination, host, user, port, settings, jumps)
     except _SENSELESS as error:
+        remedy = advice(error, f"mend ~/.ssh/config (or the file that {VARIABLE} names)")
         raise HostUnreachableError(
-            f"can't make sense of the ssh configuration for {destination}: {error}; "
-            f"mend ~/.ssh/config (or the file that {VARIABLE} names)"
+            f"can't make sense of the ssh configuration for {destination}: {error}; {remedy}"
         ) from error
 
 

@@ -30,6 +30,7 @@ from paramiko.ssh_exception import (
 )
 
 from railgauge.base.errors import HostUnreachableError
+from railgauge.hosts.transport.interface import advice
 from railgauge.hosts.transport.knownhosts import KnownKeys
 from railgauge.hosts.transport.sshconfig import SshOptions, resolve
 
@@ -144,6 +145,14 @@ def _open(
             f"{host}: more than {_MOST_HOPS} jump hosts; look for a loop of ProxyJump in the ssh "
             "configuration"
         )
+    endpoint = f"{options.user}@{options.hostname} port {options.port}"
+    with translated(host, f"reaching {endpoint} by ssh"):
+        return _connect(host, options, hops, hops_left)
+
+
+def _connect(
+    host: str, options: SshOptions, hops: contextlib.ExitStack, hops_left: int
+) -> paramiko.SSHClient:
     gateway_socket = _gateway_socket(host, options, hops, hops_left)
     known_keys = KnownKeys(host, options)
     timeout = options.connect_timeout
@@ -168,8 +177,7 @@ def _open(
     )
     connection.client.set_missing_host_key_policy(known_keys)
     hops.callback(connection.client.close)
-    endpoint = f"{options.user}@{options.hostname} port {options.port}"
-    with translated(host, f"reaching {endpoint} by ssh"), _gate(options):
+    with _gate(options):
         connection.open()
     client: paramiko.SSHClient = connection.client
     return client
@@ -220,6 +228,7 @@ def _tunnel(host: str, gateway: paramiko.SSHClient, options: SshOptions) -> para
 def _proxy(command: str, hops: contextlib.ExitStack) -> socket.socket:
     """Return a socket to a ProxyCommand, run as ssh runs it."""
     near_end, far_end = socket.socketpair()
+    hops.enter_context(near_end)
     with far_end:
         proxy = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {command}"],
@@ -230,7 +239,6 @@ def _proxy(command: str, hops: contextlib.ExitStack) -> socket.socket:
         )
 
     def end() -> None:
-        near_end.close()
         proxy.kill()
         proxy.wait()
 
@@ -287,7 +295,7 @@ def _reason(error: Exception) -> str:
         return "what answers there is no ssh server, or it hung up at once; check the port"
     if isinstance(error, TimeoutError) or "imed out" in text or "imeout" in text:
         return "no answer in time; is the machine up, and does a firewall let us through?"
-    return f"{text}; see whether `ssh` by hand gets in"
+    return f"{text}; {advice(error, 'see whether `ssh` by hand gets in')}"
 
 
 def identities(options: SshOptions, hops: contextlib.ExitStack) -> dict[str, Any]:
