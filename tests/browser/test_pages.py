@@ -505,6 +505,27 @@ def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
     assert column(compared, 1) == ["1.000", "1.000"]
 
 
+def test_a_loss_that_rose_from_0_is_apart_and_stands_first(tab: Tab, tmp_path: Path) -> None:
+    levels = {1: (0.0, 0.0), 2: (0.1, 0.1), 3: (0.1, 0.3), 4: (0.0, 0.002), 5: (0.0, 0.004)}
+    for run in (0, 1):
+        # Of three values there is no interval.
+        values = {
+            lane: [of_runs[run]] * (3 if lane == 5 else 6) for lane, of_runs in levels.items()
+        }
+        add_run(tmp_path / "night.db", values, unit="1", better="lower")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    compared = table(page, "throughput of run 1 and run 2, what is apart first")
+    rows = zip(*(column(compared, place) for place in (1, 5)), strict=True)
+    assert list(rows) == [
+        ("0.2000 % from 0 %", "apart"),
+        ("3.000", "apart"),
+        ("0.4000 % from 0 %", "–"),
+        ("–", "overlap"),
+        ("1.000", "overlap"),
+    ]
+
+
 def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Path) -> None:
     ratios = (1.0, 0.9996, 0.0000138, 0.5)
     for run in (0, 1):
