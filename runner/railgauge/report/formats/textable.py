@@ -18,7 +18,7 @@ _PAGE_ROWS = 45
 # Longer texts go on in the next line.
 _LINE = 40
 _HEADING_LINE = 28
-_NARROW_LINE = 10
+_NARROW_LINE = 11
 # Headings of longer words, or of more lines, stand in a box that may break them.
 _HEADING_WORD, _HEADING_LINES = 14, 4
 # An interval is no number that a column could align, but its ends are.
