@@ -527,11 +527,11 @@ def test_published_numbers_have_the_decimals_that_their_papers_print(
     published: Callable[[str], Path],
 ) -> None:
     udpmon = csv_rows(published("udpmon") / "streams.csv")
-    shown = {
+    texts = {
         metric: {line["shown"] for line in udpmon if line["metric"] == metric}
         for metric in ("sequence_throughput", "lost_packets")
     }
-    assert shown == {
+    assert texts == {
         "sequence_throughput": {"573", "497", "579", "581", "582", "507", "501", "834"},
         "lost_packets": {"0", "1549", "712", "not measured"},
     }
