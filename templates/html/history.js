@@ -401,15 +401,18 @@ function compareMedians(first, second) {
   const before = new Map(byName(first));
   const pairs = byName(second).map(([name, after]) => {
     const row = before.get(name);
-    const comparable = row && row.unit === after.unit && row.median > 0 && after.median > 0;
+    const comparable = row && row.unit === after.unit && row.median !== null && after.median !== null;
+    const ratio = comparable && row.median > 0 && after.median > 0 ? after.median / row.median : null;
     const intervals = comparable && row.low !== null && after.low !== null;
     return {
-      after, row, ratio: comparable ? after.median / row.median : null,
+      after, row, ratio,
       apart: intervals ? row.high < after.low || after.high < row.low : null,
+      // A loss that rose from 0 is farther than any ratio.
+      far: ratio !== null ? Math.abs(Math.log(ratio)) : comparable && row.median !== after.median ? Infinity : 0,
     };
   });
   return pairs.filter(({ row }) => row).sort((one, other) =>
-    (other.apart === true) - (one.apart === true) || Math.abs(Math.log(other.ratio ?? 1)) - Math.abs(Math.log(one.ratio ?? 1)));
+    (other.apart === true) - (one.apart === true) || other.far - one.far || 0);
 }
 
 // Where there is no ratio, as of a loss that was 0, both ends of it.

@@ -17,13 +17,17 @@ from tests.support.browsing import HOSTILE, Tab
 from tests.support.figure_data import store_values
 from tests.support.figure_reports import write_figure
 from tests.support.site_samples import build, ended_early, published
-from tests.support.store_samples import RUN
+from tests.support.store_samples import LAUNCH, RUN, measured
 from tests.support.verdict_samples import add_run, lane, noisy
 
+from railgauge.base import assets
 from railgauge.base.number import in_best_unit
+from railgauge.plan.cases import expand
+from railgauge.plan.load import load_plan
 from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
+from railgauge.store.records import MetricInfo, PlannedCase
 
 # Of the columns of "By link": labels of two axes, then two sockets' rates.
 DATAGRAM, LINK, SMALL, LARGE = range(4)
@@ -82,16 +86,42 @@ def test_a_page_fits_a_phone(reader: Callable[..., Tab], pages: dict[str, Path],
 def test_where_not_all_nights_have_room_the_newest_stand_beside_their_cases(
     reader: Callable[..., Tab], pages: dict[str, Path]
 ) -> None:
-    page = reader(viewport={"width": 130, "height": 800}).open(pages["site"])
+    page = reader(viewport={"width": 70, "height": 800}).open(pages["site"])
     nights = page.locator(".scroll:has(table.nights)").first
     hidden = nights.evaluate("box => box.scrollWidth - box.clientWidth")
     assert hidden > 0
     in_view = """box => {
         const {left, right} = box.getBoundingClientRect();
         const of = (name) => box.querySelector(name).getBoundingClientRect();
-        return [of("tbody th").left >= left - 1, of("thead th:last-child").right <= right + 1];
+        return [of("tbody th span").left >= left - 1, of("thead th:last-child").right <= right + 1];
     }"""
     assert nights.evaluate(in_view) == [True, True]
+
+
+def test_a_phone_shows_the_longest_names_of_cases_in_few_lines(
+    reader: Callable[..., Tab], tmp_path: Path
+) -> None:
+    # Of all plans that ship, these cases differ in most parameters.
+    (*_, cpus) = expand(load_plan(assets.folder("plans") / "zerocopy.yaml"))
+    planned = [PlannedCase(cpus.test.name, case, 1) for case in cpus.cases]
+    metrics = {"tcp": {"throughput": MetricInfo("bit/s", "higher")}}
+    outcome = replace(measured(1), metrics={"throughput": 1e9})
+    with Store.open(str(tmp_path / "night.db")) as store:
+        for _ in range(2):
+            run = store.begin_run(replace(RUN, plan="zerocopy"), planned, metrics)
+            for entry in planned:
+                store.add(run, entry.test, entry.case.key, outcome, LAUNCH)
+            store.finish_run(run, "complete")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = reader(viewport={"width": 400, "height": 800}).open(tmp_path / "site" / "index.html")
+    nights = page.locator(".scroll:has(table.nights)")
+    lines = """name => Math.round(
+        name.getBoundingClientRect().height / parseFloat(getComputedStyle(name).lineHeight))"""
+    names = nights.locator("tbody th")
+    assert max(name.evaluate(lines) for name in names.all()) <= 3
+    assert max(map(len, names.all_inner_texts())) > 80
+    # Two nights have room, so that nothing is to be scrolled.
+    assert nights.evaluate("box => box.scrollWidth - box.clientWidth") == 0
 
 
 def test_a_phone_shows_by_how_much_what_got_slower(
@@ -503,6 +533,27 @@ def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
     page = tab.open(tmp_path / "site" / "compare.html")
     compared = table(page, "throughput of run 1 and run 2, what is apart first")
     assert column(compared, 1) == ["1.000", "1.000"]
+
+
+def test_a_loss_that_rose_from_0_is_apart_and_stands_first(tab: Tab, tmp_path: Path) -> None:
+    levels = {1: (0.0, 0.0), 2: (0.1, 0.1), 3: (0.1, 0.3), 4: (0.0, 0.002), 5: (0.0, 0.004)}
+    for run in (0, 1):
+        # Of three values there is no interval.
+        values = {
+            lane: [of_runs[run]] * (3 if lane == 5 else 6) for lane, of_runs in levels.items()
+        }
+        add_run(tmp_path / "night.db", values, unit="1", better="lower")
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    compared = table(page, "throughput of run 1 and run 2, what is apart first")
+    rows = zip(*(column(compared, place) for place in (1, 5)), strict=True)
+    assert list(rows) == [
+        ("0.2000 % from 0 %", "apart"),
+        ("3.000", "apart"),
+        ("0.4000 % from 0 %", "–"),
+        ("–", "overlap"),
+        ("1.000", "overlap"),
+    ]
 
 
 def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Path) -> None:

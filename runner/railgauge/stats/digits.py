@@ -28,6 +28,11 @@ def decimals_of_width(width: float) -> int:
     return max(0, 1 - _exponent(width / 2, 2))
 
 
+def decimals_of_step(step: float) -> int:
+    """Return how many decimals show multiples of `step`, above 0, as they are: 0.5 has one."""
+    return max(0, -_exponent(step, 2))
+
+
 def _exponent(size: float, digits: int) -> int:
     """Return the power of ten of `size` rounded to so many significant digits."""
     return int(f"{size:.{digits - 1}e}".partition("e")[2])

@@ -128,5 +128,6 @@ def test_headings_of_a_wide_table_are_folded_before_it_is_shrunk(
     statistics = ("median", "interval", "cv", "stdev")
     cells = [CellSpec(metric="throughput", statistic=statistic) for statistic in statistics]
     latex = _latex(2, 2, lambda row, column: 1e6, cells)
-    assert latex.count(r"\parbox[b]{7em}{\centering 95~\% interval of throughput}") == 2
+    # As wide as the longest line, however wide a box would be.
+    assert latex.count(r"{@{}c@{}}95~\%\\interval of\\throughput\end{tabular}") == 2
     assert "interval of" in typeset(latex)

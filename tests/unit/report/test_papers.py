@@ -523,6 +523,25 @@ def test_udpmons_bandwidths_are_up_to_the_numbers_that_it_prints(
     }
 
 
+def test_published_numbers_have_the_decimals_that_their_papers_print(
+    published: Callable[[str], Path],
+) -> None:
+    udpmon = csv_rows(published("udpmon") / "streams.csv")
+    texts = {
+        metric: {line["shown"] for line in udpmon if line["metric"] == metric}
+        for metric in ("sequence_throughput", "lost_packets")
+    }
+    assert texts == {
+        "sequence_throughput": {"573", "497", "579", "581", "582", "507", "501", "834"},
+        "lost_packets": {"0", "1549", "712", "not measured"},
+    }
+    # A 0 at the end is one of the paper's, too.
+    zc = csv_rows(published("zc") / "chunk.csv")
+    assert {"28.7", "29.0"} <= {line["shown"] for line in zc}
+    sharcnet = published("sharcnet") / "index.html"
+    assert "n = 10: arithmetic mean 177.59 (Mbit/s), as published" in sharcnet.read_text("utf-8")
+
+
 def test_the_reports_network_is_its_authors_computers_not_hyperions(
     published: Callable[[str], Path],
 ) -> None:

@@ -36,12 +36,16 @@ from railgauge.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class CsvResults:
-    """What a file holds: cases, metrics and outcomes as the store takes them, and how many."""
+    """What a file holds: cases, metrics and outcomes as the store takes them, and how many.
+
+    `last_digits` is what the last digit of a metric's numbers counts, in its base unit.
+    """
 
     new: NewRun
     planned: Sequence[PlannedCase]
     metrics: Mapping[str, Mapping[str, MetricInfo]]
     outcomes: Sequence[tuple[str, str, Outcome]]
+    last_digits: Mapping[str, float]
     rows: int
     blanks: int
 
@@ -64,15 +68,20 @@ def _read_runs(
 ) -> list[CsvResults]:
     """Return the results of each run in the file, oldest first."""
     engine = _engine(catalogue, mapping.engine)
-    groups = RowReader(CsvFile(path), mapping, engine, hosts).read()
+    reader = RowReader(CsvFile(path), mapping, engine, hosts)
+    groups = reader.read()
     if not any(row.metrics for group in groups for row in group):
         raise InputError(f"{path} holds no measurement in the columns of the metrics")
-    runs = (_results(path, mapping, engine, group) for group in groups)
+    runs = (_results(path, mapping, engine, group, reader.last_digits) for group in groups)
     return [results for results in runs if results.planned]
 
 
 def _results(
-    path: Path, mapping: CsvMapping, engine: EngineInfo, rows: Sequence[MeasuredRow]
+    path: Path,
+    mapping: CsvMapping,
+    engine: EngineInfo,
+    rows: Sequence[MeasuredRow],
+    last_digits: Mapping[str, float],
 ) -> CsvResults:
     cases = _by_case(rows)
     test = mapping.test or engine.name
@@ -93,6 +102,7 @@ def _results(
         planned=planned,
         metrics={engine.name: {name: MetricInfo.of(metrics[name]) for name in names}},
         outcomes=outcomes,
+        last_digits=last_digits,
         rows=len(rows),
         blanks=len(rows) * len(mapping.metrics) - values,
     )

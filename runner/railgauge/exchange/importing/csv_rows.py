@@ -105,10 +105,14 @@ class RowReader:
             (*parse_logged(binding.name), self._column(binding.source))
             for binding in mapping.logged
         ]
+        self.last_digits: dict[str, float] = {}
         self._raise_problems()
 
     def read(self) -> list[list[MeasuredRow]]:
-        """Return the rows of each run, oldest first."""
+        """Return the rows of each run, oldest first.
+
+        `last_digits` then has what the last digit of a metric's numbers counts, the least of them.
+        """
         rows = []
         for cells in self.file.rows:
             rows.append(self._row(cells))
@@ -139,6 +143,8 @@ class RowReader:
                 published[name] = PublishedValue(absence=absence)
             elif (number := self._parse(cell, name, scale)) is not None:
                 metrics[name] = float(number)
+                last_digit = _last_digit(cell.text, scale)
+                self.last_digits[name] = min(self.last_digits.get(name, last_digit), last_digit)
                 if mean_of is not None:
                     published[name] = self._mean(cells, name, mean_of)
                     self._check_spread(cells, name, metrics[name], published[name])
@@ -203,7 +209,7 @@ class RowReader:
     ) -> None:
         """Note a least value above the mean, or a greatest below it, beyond what rounding does."""
         _, column, parse = next(metric for metric in self.metrics if metric[0] == name)
-        room = _half_digit(cells[column].text, parse)
+        room = _last_digit(cells[column].text, parse) / 2
         for beside, end, sign, words in (
             ("minimum", published.minimum, 1, "the least value is above the mean"),
             ("maximum", published.maximum, -1, "the greatest value is below the mean"),
@@ -211,7 +217,7 @@ class RowReader:
             if end is None:
                 continue
             _, column, parse = self.beside[beside][name]
-            if sign * (end - mean) > room + _half_digit(cells[column].text, parse):
+            if sign * (end - mean) > room + _last_digit(cells[column].text, parse) / 2:
                 self._report(cells[column], f"{words}: is it in another unit, or column?")
 
     def _counts(self, cells: Sequence[CsvCell], case: Case) -> dict[str, dict[str, int]]:
@@ -305,10 +311,10 @@ class RowReader:
             raise FileProblems(problems[:_MOST_PROBLEMS])
 
 
-def _half_digit(text: str, parse: Callable[[str], float]) -> float:
-    """Return half of what the last digit of a printed number counts, in its base unit."""
+def _last_digit(text: str, parse: Callable[[str], float]) -> float:
+    """Return what the last digit of a printed number counts, in its base unit."""
     exponent = int(Decimal(text).as_tuple().exponent)
-    return parse(f"{Decimal(1).scaleb(exponent):f}") / 2
+    return parse(f"{Decimal(1).scaleb(exponent):f}")
 
 
 def _runs(rows: Sequence[MeasuredRow], apart: float) -> list[list[MeasuredRow]]:

@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -70,6 +70,7 @@ class ReportOptions:
     on which machines, in all of the report's documents and in `NAME-appendix.tex`. Runs that
     measured the same cases stand side by side on the axis `by` ("": the one label that
     distinguishes them, or else their numbers). `notes` stands in place of the definition's.
+    `printed` is what the last digit of what a run printed of a metric counts, in its base unit.
     """
 
     most_cases: int = MOST_PAGES
@@ -77,6 +78,7 @@ class ReportOptions:
     appendix: bool = False
     by: str = ""
     notes: NoteLevel | None = None
+    printed: Mapping[tuple[int, str], float] = field(default_factory=dict)
 
 
 _DEFAULTS = ReportOptions()
@@ -117,7 +119,7 @@ def write_report(
     runs = [store.run(run_id) for run_id in dict.fromkeys(run_ids)]
     spec, series = _definition(store, run_ids, spec, by=options.by)
     spec = spec if options.notes is None else spec.model_copy(update={"notes": options.notes})
-    parts = _parts(store, runs, run_ids, spec, series, catalogue, options.by)
+    parts = _parts(store, runs, run_ids, spec, series, catalogue, options)
     _refuse_equal_names(spec.name, parts)
     records = [RunRecords(run, store.failures(run.id), store.suspicions(run.id)) for run in runs]
     shown_tables = [table for part in chain(*parts.values()) for table in part.tables]
@@ -155,14 +157,14 @@ def _parts(
     spec: Spec,
     series: Sequence[Series],
     catalogue: Catalogue | None,
-    by: str,
+    options: ReportOptions,
 ) -> _Parts:
-    """Return the report's parts, figures yet undrawn; runs that share cases on the axis `by`."""
+    """Return the report's parts, figures yet undrawn; runs that share cases on an axis."""
     run_axes = RunAxes(store, runs)
-    if by:
-        check_axis(by, run_axes, runs)
-    by = by or axis_of_runs(runs)
-    context = read_context(store, runs, spec.tables)
+    if options.by:
+        check_axis(options.by, run_axes, runs)
+    by = options.by or axis_of_runs(runs)
+    context = replace(read_context(store, runs, spec.tables), printed=options.printed)
     imported = context.imported
     of_tables = TableSeries(store, runs, series, catalogue)
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import NamedTuple
 
 from railgauge.base.characters import width
@@ -17,7 +18,9 @@ _PAGE_ROWS = 45
 # Longer texts go on in the next line.
 _LINE = 40
 _HEADING_LINE = 28
-_NARROW_LINE = 14
+_NARROW_LINE = 11
+# Headings of longer words, or of more lines, stand in a box that may break them.
+_HEADING_WORD, _HEADING_LINES = 14, 4
 # An interval is no number that a column could align, but its ends are.
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _INTERVAL = re.compile(rf"\[{_NUMBER.pattern}, {_NUMBER.pattern}\]")
@@ -188,10 +191,19 @@ def _unit(heading: Heading) -> Tex:
 
 
 def _folded(heading: Heading, most: int) -> Tex:
-    """Return a heading's text, in several lines if it has more than `most` characters a column."""
+    """Return a heading's text, in several lines if it has more than `most` characters a column.
+
+    These are as wide as the longest of them: a box would keep columns of short numbers apart.
+    """
     most *= heading.span
     if width(heading.text) <= most:
         return escape(heading.text)
+    unbroken = heading.text.replace(" %", "\u00a0%")
+    lines = wrap(unbroken, most, break_long_words=False, break_on_hyphens=False)
+    most = max(most, _HEADING_WORD)
+    if len(lines) <= _HEADING_LINES and max(map(width, lines), default=0) <= most:
+        stacked = r"\\".join(map(escape, lines))
+        return Tex(rf"\begin{{tabular}}[b]{{@{{}}c@{{}}}}{stacked}\end{{tabular}}")
     return _box("b", most // 2, r"\centering", heading.text)
 
 

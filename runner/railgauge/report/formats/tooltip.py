@@ -83,7 +83,7 @@ def _measured(summary: Summary, level: float, column: Column, digits: int) -> st
     assert form is not None  # the unit was chosen for that base
     mean, per_unit, digits, unit = form
     if math.isnan(summary.median):
-        return _published(summary, per_unit, digits, unit % ())
+        return _published(summary, per_unit, unit % ())
     number = f"%.{digits}f"
     value = value_of(summary, mean)
     text, values = f"n = %d: median {number}", [summary.n, summary.median / per_unit]
@@ -103,8 +103,8 @@ def _measured(summary: Summary, level: float, column: Column, digits: int) -> st
     return f"{text}, min {number}, max {number}{unit}" % tuple(values)
 
 
-def _published(summary: Summary, per_unit: float, digits: int, unit: str) -> str:
-    """Return what is known of a published mean."""
+def _published(summary: Summary, per_unit: float, unit: str) -> str:
+    """Return what is known of a published mean, without digits that nobody printed."""
     parts = {
         "arithmetic mean": summary.mean,
         "sd": summary.stdev,
@@ -112,7 +112,7 @@ def _published(summary: Summary, per_unit: float, digits: int, unit: str) -> str
         "max": summary.maximum,
     }
     texts = [
-        f"{word} {value / per_unit:.{digits}f}"
+        f"{word} {value / per_unit:.12g}"
         for word, value in parts.items()
         if value is not None and not math.isnan(value)
     ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +77,8 @@ def write_paper(
         if store is not None and chosen:
             _refuse_other_plans(loaded, map(store.run, chosen))
             copy_runs(store, paper, chosen)
-        published = import_published(paper, loaded, catalogue)
+        imported = import_published(paper, loaded, catalogue)
+        published = imported.sources
         measured = [paper.run(run_id) for run_id in chosen]
         shown_runs = _shown_runs(paper, loaded, published, measured)
         if not shown_runs.names:
@@ -89,6 +90,7 @@ def write_paper(
         spec = paper_spec(loaded, shown_runs, texts, _printed(loaded), catalogue)
         _refuse_unshown(spec, measured)
         runs = [*published, *chosen]
+        options = replace(options, printed=imported.last_digits)
         return write_report(paper, runs, spec, out_dir, catalogue=catalogue, options=options)
 
 
@@ -120,7 +122,7 @@ def _refuse_unshown(spec: Spec, runs: Sequence[StoredRun]) -> None:
 def _shown_runs(
     store: Store,
     loaded: LoadedPaper,
-    published: dict[int, list[PublishedSource]],
+    published: Mapping[int, list[PublishedSource]],
     measured: Sequence[StoredRun],
 ) -> ShownRuns:
     names = {
@@ -162,7 +164,7 @@ def _printed(loaded: LoadedPaper) -> list[TextSpec]:
 
 def _texts(
     loaded: LoadedPaper,
-    published: dict[int, list[PublishedSource]],
+    published: Mapping[int, list[PublishedSource]],
     measured: Sequence[StoredRun],
     shown_runs: ShownRuns,
 ) -> list[TextSpec]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -22,20 +23,33 @@ from railgauge.store import Store
 from railgauge.store.records import MetricInfo
 
 
-def import_published(
-    store: Store, loaded: LoadedPaper, catalogue: Catalogue
-) -> dict[int, list[PublishedSource]]:
-    """Store the paper's sources, those of one plan and name as one run; return them by run."""
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a paper published: its sources by run, and what the last digits of its numbers count.
+
+    `last_digits` is in base units, by run and metric, of what is a CSV file.
+    """
+
+    sources: Mapping[int, list[PublishedSource]]
+    last_digits: Mapping[tuple[int, str], float]
+
+
+def import_published(store: Store, loaded: LoadedPaper, catalogue: Catalogue) -> Published:
+    """Store the paper's sources, those of one plan and name as one run."""
     began = datetime(loaded.paper.year, 1, 1, tzinfo=UTC).timestamp()
     groups: dict[tuple[str, str, bool], list[PublishedSource]] = {}
     for source in loaded.paper.published:
         key = source.plan, source.name, bool(source.hpcbench)
         groups.setdefault(key, []).append(source)
-    runs = {_import(store, loaded, group, catalogue, began): group for group in groups.values()}
-    for run in runs:
+    runs: dict[int, list[PublishedSource]] = {}
+    last_digits: dict[tuple[int, str], float] = {}
+    for group in groups.values():
+        run, of_run = _import(store, loaded, group, catalogue, began)
+        runs[run] = group
+        last_digits |= {(run, metric): last_digit for metric, last_digit in of_run.items()}
         # When and where it was imported is no matter of the paper's.
         store.settle_imported(run)
-    return runs
+    return Published(runs, last_digits)
 
 
 def _import(
@@ -44,11 +58,12 @@ def _import(
     sources: Sequence[PublishedSource],
     catalogue: Catalogue,
     at: float,
-) -> int:
+) -> tuple[int, Mapping[str, float]]:
+    """Store the sources; return their run and what the last digits of its metrics count."""
     plan = sources[0].plan
     if sources[0].hpcbench:
         files = [loaded.file(name) for source in sources for name in source.hpcbench]
-        return import_hpcbench(store, files, catalogue=catalogue, plan=plan).run
+        return import_hpcbench(store, files, catalogue=catalogue, plan=plan).run, {}
     hosts = [_hosts(loaded, source) for source in sources]
     results = [
         read_csv(loaded.file(source.file), _mapping(source), catalogue=catalogue, hosts=of_source)
@@ -72,7 +87,11 @@ def _import(
         at=at,
     )
     store.add_peaks(run, peaks.values())
-    return run
+    last_digits: dict[str, float] = {}
+    for result in results:
+        for metric, last_digit in result.last_digits.items():
+            last_digits[metric] = min(last_digits.get(metric, last_digit), last_digit)
+    return run, last_digits
 
 
 def _refuse_twice(sources: Sequence[PublishedSource], results: Sequence[CsvResults]) -> None:

@@ -31,7 +31,11 @@ from railgauge.report.tables.references import compare, interval_ends
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Cell, Column, ReferenceValue
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
-from railgauge.stats.digits import decimals_of_interval, decimals_of_width
+from railgauge.stats.digits import (
+    decimals_of_interval,
+    decimals_of_step,
+    decimals_of_width,
+)
 from railgauge.stats.interval import Interval
 from railgauge.stats.oddities import oddities
 from railgauge.stats.summaries import summaries
@@ -252,12 +256,19 @@ def _case(series: Series) -> tuple[int, str, str, int, int, int]:
 
 
 class CellMaker:
-    """Makes the cells of one table of their contents."""
+    """Makes the cells of one table of their contents; `printed` is as in RunContext."""
 
-    def __init__(self, spec: TableSpec, columns: Sequence[Column], marks: Marks) -> None:
+    def __init__(
+        self,
+        spec: TableSpec,
+        columns: Sequence[Column],
+        marks: Marks,
+        printed: Mapping[tuple[int, str], float],
+    ) -> None:
         self._missing = visible(spec.missing)
         self._marked_once = of_one_metric(spec, columns)
         self._marks = marks
+        self._printed = printed
         self._scales: dict[tuple[str, str], Decimal | None] = {}
 
     def cell(
@@ -304,9 +315,23 @@ class CellMaker:
             return statement.absence or self._missing if statement is not None else self._missing
         if not numbers:
             return NOT_DEFINED
+        printed = self._printed_decimals(column, content, float(per_unit))
         digits = _decimals(column, content, float(per_unit))
+        if printed is not None:
+            digits = min(digits, printed) if column.digits_given else printed
         text = _joined(format_number(number, per_unit, digits) for number in numbers)
         return f"{text} {_beside(column, beside, per_unit, digits)}" if beside else text
+
+    def _printed_decimals(
+        self, column: Column, content: CellContent, per_unit: float
+    ) -> int | None:
+        """Return with how many decimals the cell's number was printed; None of what is computed."""
+        series = content.series
+        computed = column.compared or column.relative_to or own_unit(column.statistic) is not None
+        if computed or series is None or len(series.values) != 1:
+            return None
+        last_digit = self._printed.get((series.run, series.metric))
+        return None if last_digit is None else decimals_of_step(last_digit / per_unit)
 
 
 def _joined(numbers: Iterable[str]) -> str:

@@ -407,7 +407,8 @@ def _annotate(
     labels = row_labels(
         spec, list(contents.rows), [axes[name] for name in spec.rows], authors_notes
     )
-    rows = _rows(contents, columns, labels, CellMaker(spec, columns, marks), authors_notes, reasons)
+    maker = CellMaker(spec, columns, marks, context.printed)
+    rows = _rows(contents, columns, labels, maker, authors_notes, reasons)
     return Table(
         name=spec.name,
         title=visible(spec.title),

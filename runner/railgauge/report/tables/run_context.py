@@ -28,7 +28,8 @@ class RunContext:
     `peaks` what the hosts of a run could do at most, `facts` what they were, by host; `certified`
     what certificates say of the engines on all of them, by engine, and `pairs` of pairs of them;
     `unlike` which settings of a case were not granted as asked, by run, test and case key;
-    `suspicions` the codes of what speaks against replications of a case, by the same.
+    `suspicions` the codes of what speaks against replications of a case, by the same. `printed` is
+    what the last digit of what a run printed of a metric counts, in its base unit.
     """
 
     imported: Collection[int] = ()
@@ -39,6 +40,7 @@ class RunContext:
     pairs: Mapping[int, Sequence[PairStanding]] = field(default_factory=dict)
     unlike: Mapping[tuple[int, str, str], str] = field(default_factory=dict)
     suspicions: Mapping[tuple[int, str, str], Collection[str]] = field(default_factory=dict)
+    printed: Mapping[tuple[int, str], float] = field(default_factory=dict)
 
 
 def read_context(
