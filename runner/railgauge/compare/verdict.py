@@ -281,8 +281,8 @@ def unmeasured_before_note(comparison: Comparison) -> str:
     total = plural(len(comparison.results), "result")
     metrics = ", ".join(dict.fromkeys(result.metric for result in results))
     return (
-        f"{len(results):,} of {total}: {comparison.selected[0].title} has no value of {metrics}"
-        " there, so that nothing shows a change: name newer runs"
+        f"{len(results):,} of {total}: no value of {metrics} in {comparison.selected[0].title}, so"
+        " that nothing shows a change: name newer runs"
     )
 
 

@@ -141,7 +141,7 @@ def test_metrics_that_the_first_side_never_measured_are_named(database: Path):
         late = verdict_between(store, "three", "4", plan="")
     assert late.passed
     assert late.notes == (
-        "1 of 2 results: baseline three (runs 1, 2, 3) has no value of loss_rate there, so that"
+        "1 of 2 results: no value of loss_rate in baseline three (runs 1, 2, 3), so that"
         " nothing shows a change: name newer runs",
     )
 
