@@ -165,6 +165,10 @@ def test_quotes_byte_order_marks_and_line_ends_are_read(importer: Importer, stor
     assert importer.values(run) == [[1.5e8], [2e6]]
 
 
+def test_nothing_may_be_written_with_any_exponent(importer: Importer) -> None:
+    assert importer.values(importer("bytes,link,mbps\n1024,a,0e400\n").run) == [[0.0]]
+
+
 def test_values_may_carry_their_own_units(importer: Importer, store: Store) -> None:
     mapping = replace(
         MAPPING, parameters=[Binding("datagram", "size"), Binding("duration", "duration")]

@@ -313,8 +313,10 @@ class RowReader:
 
 def _last_digit(text: str, parse: Callable[[str], float]) -> float:
     """Return what the last digit of a printed number counts, in its base unit."""
-    exponent = int(Decimal(text).as_tuple().exponent)
-    return parse(f"{Decimal(1).scaleb(exponent):f}")
+    number = Decimal(text)
+    exponent = int(number.as_tuple().exponent)
+    # Of nothing no digit counts more than one.
+    return parse(f"1e{exponent if number else min(exponent, 0)}")
 
 
 def _runs(rows: Sequence[MeasuredRow], apart: float) -> list[list[MeasuredRow]]:
