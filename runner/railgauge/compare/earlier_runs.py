@@ -89,9 +89,10 @@ def _within(result: Result, earlier: Sequence[float], tests: int) -> Result:
     apart, most = (most_apart(earlier, runs, number) for number in (1, tests))
     if not changed and 2 * apart <= high - low:
         return result
-    low, high = shift - math.hypot(shift - low, apart), shift + math.hypot(high - shift, apart)
-    judged = judged._replace(low=math.exp(low), high=math.exp(high))
-    if changed and not low <= 0 <= high and abs(shift) > most:
+    below, above = math.hypot(shift - low, apart), math.hypot(high - shift, apart)
+    judged = judged._replace(low=math.exp(shift - below), high=math.exp(shift + above))
+    most = max(most, below if shift > 0 else above)
+    if changed and abs(shift) > most:
         reason = changed_text(judged.ratio - 1, judged.low - 1, judged.high - 1)
         return replace(result, judged=judged._replace(reason=reason))
     reason = (

@@ -114,7 +114,7 @@ class Claim:
         self._check_silence(now)
         with contextlib.suppress(RailgaugeError):
             self.process.send_line("")
-        self._beaten_at = now
+            self._beaten_at = now
 
     def say(self, text: str) -> None:
         """Set the text that says who has the machine from now on."""

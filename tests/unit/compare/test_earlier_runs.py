@@ -154,6 +154,18 @@ def test_what_earlier_runs_differ_by_is_no_change_from_a_single_one(verdict_by_o
     assert result.judged.low < 0.8 < result.judged.ratio < 1 < result.judged.high
 
 
+@pytest.mark.parametrize("level", [0.88, 0.84, 0.83, 0.82, 0.81, 0.8])
+def test_what_one_run_may_be_off_by_is_no_less_than_a_change_that_may_be_none(
+    verdict_by_one, level: float
+):
+    (result,) = verdict_by_one([*UNSTEADY, level]).comparison.results
+    if result.judged.change == "not enough data":
+        most = float(result.judged.reason.rpartition("up to ")[2].removesuffix(" %"))
+        assert most >= 100 * (1 / result.judged.ratio - 1)
+    else:
+        assert result.judged.high < 1
+
+
 @pytest.mark.parametrize(
     ("levels", "baseline"),
     [
