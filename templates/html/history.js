@@ -412,7 +412,8 @@ function compareMedians(first, second) {
     };
   });
   return pairs.filter(({ row }) => row).sort((one, other) =>
-    (other.apart === true) - (one.apart === true) || other.far - one.far || 0);
+    (other.apart === true) - (one.apart === true)
+    || other.far - one.far || (one.far === Infinity ? other.after.median - one.after.median : 0));
 }
 
 // Where there is no ratio, as of a loss that was 0, both ends of it.

@@ -23,7 +23,11 @@ from tests.support.verdict_samples import add_run, lane, noisy
 from railgauge.base import assets
 from railgauge.base.number import in_best_unit
 from railgauge.plan.cases import expand
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan
+from railgauge.report.document.write_report import ReportOptions
+from railgauge.report.paper.make_paper import write_paper
+from railgauge.report.paper.read_paper import load_paper
 from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
@@ -55,6 +59,9 @@ KINDS = (
 )
 # Drawn by a script out of the runs' data.
 DRAWN = ("site-compare", "site-case")
+# How many lines of text an element has.
+LINES = """element => Math.round(
+    element.getBoundingClientRect().height / parseFloat(getComputedStyle(element).lineHeight))"""
 
 
 def table(page: Page, title: str) -> Locator:
@@ -115,10 +122,8 @@ def test_a_phone_shows_the_longest_names_of_cases_in_few_lines(
     build(tmp_path / "night.db", tmp_path / "site")
     page = reader(viewport={"width": 400, "height": 800}).open(tmp_path / "site" / "index.html")
     nights = page.locator(".scroll:has(table.nights)")
-    lines = """name => Math.round(
-        name.getBoundingClientRect().height / parseFloat(getComputedStyle(name).lineHeight))"""
     names = nights.locator("tbody th")
-    assert max(name.evaluate(lines) for name in names.all()) <= 3
+    assert max(name.evaluate(LINES) for name in names.all()) <= 3
     assert max(map(len, names.all_inner_texts())) > 80
     # Two nights have room, so that nothing is to be scrolled.
     assert nights.evaluate("box => box.scrollWidth - box.clientWidth") == 0
@@ -536,7 +541,8 @@ def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_a_loss_that_rose_from_0_is_apart_and_stands_first(tab: Tab, tmp_path: Path) -> None:
-    levels = {1: (0.0, 0.0), 2: (0.1, 0.1), 3: (0.1, 0.3), 4: (0.0, 0.002), 5: (0.0, 0.004)}
+    levels = {1: (0.0, 0.0), 2: (0.1, 0.1), 3: (0.1, 0.3)}
+    levels |= {4: (0.0, 0.002), 5: (0.0, 0.004), 6: (0.0, 0.003)}
     for run in (0, 1):
         # Of three values there is no interval.
         values = {
@@ -548,12 +554,27 @@ def test_a_loss_that_rose_from_0_is_apart_and_stands_first(tab: Tab, tmp_path: P
     compared = table(page, "throughput of run 1 and run 2, what is apart first")
     rows = zip(*(column(compared, place) for place in (1, 5)), strict=True)
     assert list(rows) == [
+        ("0.3000 % from 0 %", "apart"),
         ("0.2000 % from 0 %", "apart"),
         ("3.000", "apart"),
         ("0.4000 % from 0 %", "–"),
         ("–", "overlap"),
         ("1.000", "overlap"),
     ]
+
+
+@pytest.mark.parametrize(("width", "lines"), [(1200, 1), (400, 2)])
+def test_the_caption_of_a_narrow_printed_table_is_no_column_of_words(
+    reader: Callable[..., Tab], tmp_path: Path, width: int, lines: int
+) -> None:
+    paper = load_paper(assets.find_shipped("reports/papers", "udpmon"), load_catalogue())
+    options = ReportOptions(most_cases=0)
+    write_paper(paper, None, [], tmp_path, catalogue=load_catalogue(), options=options)
+    page = reader(viewport={"width": width, "height": 800}).open(tmp_path / "index.html")
+    heading = page.get_by_role("heading", name="Losses of gwgsara2 => prusin without a wait")
+    assert heading.evaluate(LINES) <= lines
+    box = page.locator("#losses-0us .scroll")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
 
 
 def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Path) -> None:
