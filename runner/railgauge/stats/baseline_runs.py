@@ -26,8 +26,9 @@ _LEAST_P = 1e-15
 _GUESS = Tails(3.0, 1 / math.sqrt(3.0))
 # Runs that differ by less than the guess show so: it is no more than so many times what they show.
 _STEADIER = 2.0
-# However many runs a few cases have, they don't show how heavy the tails are.
-_MOST_DEGREES = 4.0
+# However many runs a few cases have, they don't show how heavy the tails are. The fewer they are,
+# the more false alarms: by simulation it takes this / (degrees of all runs) less for at most 5 %.
+_MOST_DEGREES, _OF_FEW = 4.25, 2.0
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0
 # A case's runs differ by more than those of others where chance has that less often.
@@ -254,9 +255,10 @@ def _with_guess(own: Variances, between_runs: float) -> Variances:
     degrees = own.degrees + weight
     posterior = (squares + weight * prior) / degrees
     usual = own.variance <= (_CHANCE * between_runs) ** 2
+    most = _MOST_DEGREES - _OF_FEW / max(own.degrees.sum(), 1)
     return Variances(
         np.maximum(np.where(usual, posterior, 0.0), own.variance),
-        np.where(usual, np.minimum(degrees, _MOST_DEGREES), own.degrees),
+        np.where(usual, np.minimum(degrees, most), own.degrees),
     )
 
 

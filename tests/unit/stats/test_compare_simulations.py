@@ -108,6 +108,13 @@ def test_what_is_usual_makes_no_alarms_where_runs_of_few_cases_differ_by_less_or
         assert comparisons <= 0.1
 
 
+def test_three_runs_of_a_case_alone_that_differ_by_two_percent_make_few_alarms():
+    draw = np.random.default_rng(1)
+    _, comparisons = false_alarms(draw, differing(0.02), 1600, cases=1, baseline=3)
+    # In 6.0 of 100 where a case alone has as many degrees of freedom as nine.
+    assert comparisons <= 0.05
+
+
 def _heavy_tails(draw, shape):
     levels = draw.standard_t(3, (*shape[:2], 1)) / np.sqrt(3)
     return normal(draw, shape) * np.exp(0.01 * levels)
