@@ -197,7 +197,10 @@ def _head(stored: StoredRun) -> None:
     _print(f"run {stored.id} of plan {new.plan}: {stored.state}")
     if new.labels:
         _print(f"labels {label_text(new.labels)}")
-    _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
+    if new.origin == "imported":
+        _print(f"imported as of {stored.started_at}")
+    else:
+        _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
     _print(f"commit {commit_text(new.git_commit, new.git_dirty)}, seed {new.seed}")
     _print(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, facts in stored.facts.items():

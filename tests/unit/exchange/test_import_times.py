@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -102,6 +103,21 @@ def test_a_column_tells_when_each_row_was_measured(tmp_path: Path) -> None:
     )
     assert error is None
     assert starts(tmp_path / "together.db") == ["2025-11-20T02:00:00.250000Z"]
+
+
+def test_an_import_is_as_of_when_it_was_measured_and_ended_at_no_time(tmp_path: Path) -> None:
+    file = write(tmp_path / "r.csv", "when,mbps\n2025-11-21T02:00:00Z,1\n")
+    db = ["--db", tmp_path / "r.db"]
+    assert call("import", "csv", file, *CSV, "--started-at", "when", *db)[1] is None
+    output, error = call("show", "1", *db)
+    assert error is None
+    assert "imported as of 2025-11-21T02:00:00" in output
+    assert "ended" not in output
+    _, error = call("report", "1", *db, "--out", tmp_path / "report")
+    assert error is None
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "Run 1 of plan r, imported as of" in page
+    assert re.search(r"<th[^>]*>Ended</th>\s*<td[^>]*>–</td>", page)
 
 
 @pytest.mark.parametrize(

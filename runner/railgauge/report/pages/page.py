@@ -91,7 +91,7 @@ def make_page(
 
 
 def _summary(run: StoredRun) -> str:
-    origin = "imported" if run.new.origin == "imported" else "measured"
+    origin = "imported as of" if run.new.origin == "imported" else "measured"
     parts = [f"Run {run.id} of plan {visible(run.new.plan)}", f"{origin} {time_of(run.started_at)}"]
     if run.new.git_commit:
         parts.append(f"plan at git commit {_commit(run, 12)}")
@@ -121,7 +121,7 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         *_label_rows(runs),
         ("State", [f"{run.state}, {run.new.origin}" for run in runs]),
         ("Started", [time_of(run.started_at) for run in runs]),
-        ("Ended", [time_of(run.ended_at) for run in runs]),
+        ("Ended", [_ended(run) for run in runs]),
         ("Git commit of the plan", [_commit(run) for run in runs]),
         ("Cases", [_cases(run) for run in runs]),
         ("Replications asked", [_planned(run) for run in runs]),
@@ -135,6 +135,11 @@ def _runs(runs: Sequence[StoredRun]) -> Details:
         tuple(f"Run {run.id}" for run in runs),
         tuple((heading, tuple(map(visible, texts))) for heading, texts in lines),
     )
+
+
+def _ended(run: StoredRun) -> str:
+    # An import ends when it is stored, which says nothing of when it was measured.
+    return "–" if run.new.origin == "imported" else time_of(run.ended_at)
 
 
 def _label_rows(runs: Sequence[StoredRun]) -> list[tuple[str, list[str]]]:

@@ -87,8 +87,8 @@ def _run_sentences(run: StoredRun) -> Iterator[str]:
     if run.new.origin == "imported":
         unknown = "in an order" if run.facts else "in an order and on machines"
         yield (
-            f"Run {run.id} is plan {plan}, imported {time_of(run.started_at)}: its values were"
-            f" measured elsewhere, {unknown} not known here."
+            f"Run {run.id} is plan {plan}, imported as of {time_of(run.started_at)}: its values"
+            f" were measured elsewhere, {unknown} not known here."
         )
         return
     period = f"from {time_of(run.started_at)}"
