@@ -88,6 +88,8 @@ def test_a_page_fits_a_phone(reader: Callable[..., Tab], pages: dict[str, Path],
     page = tab.open(pages[kind])
     tab.picture(f"{kind}-phone")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    rights = "headings => headings.map(heading => heading.getBoundingClientRect().right)"
+    assert max(page.locator("caption :is(h2, h3)").evaluate_all(rights), default=0) <= 390
 
 
 def test_where_not_all_nights_have_room_the_newest_stand_beside_their_cases(

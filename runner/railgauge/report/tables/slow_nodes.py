@@ -217,7 +217,7 @@ class _Maker:
             f"A host is slow as a client, or as a server, when at least {share} % of its links"
             f" there are {host} what is expected: the median of what the other hosts reach with"
             f" their best {100 // EXCUSED} %. The links' relative standard deviation is"
-            f" {over}{_percent(min(shortfalls.spread, _MOST_SPREAD))}."
+            f" {over}{_percent(min(shortfalls.spread, _MOST_SPREAD), digits=2)}."
         )
         if shortfalls.links:
             link = self._worse_than(LINK_DEVIATIONS, LINK_LEAST)
@@ -324,9 +324,9 @@ def _worst_first(hosts: Sequence[HostFinding]) -> list[HostFinding]:
     )
 
 
-def _percent(share: float) -> str:
+def _percent(share: float, digits: int = 4) -> str:
     """Return a share in percent."""
-    return f"{plain_number(100 * share)} %"
+    return f"{plain_number(100 * share, digits)} %"
 
 
 def _left_out(shortfalls: Shortfalls, matrix: Matrix) -> Iterator[str]:
