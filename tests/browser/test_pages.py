@@ -151,6 +151,9 @@ def test_a_phone_shows_by_how_much_what_got_slower(
         expect(cells).to_have_count(tables)
         for cell in cells.all():
             assert cell.evaluate("cell => cell.getBoundingClientRect().right") <= 390
+    page = tab.open(tmp_path / "site" / "index.html")
+    box = page.locator(".scroll:has([id^=slower])")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
 
 
 def test_text_of_a_figure_can_be_read_on_a_phone(
