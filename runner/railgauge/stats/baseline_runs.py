@@ -8,7 +8,13 @@ from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
-from railgauge.stats.between_runs import LEAST_CASES, TIMES_WITHIN, Variances, moderated
+from railgauge.stats.between_runs import (
+    LEAST_CASES,
+    TIMES_WITHIN,
+    Variances,
+    closest_half,
+    moderated,
+)
 from railgauge.stats.dependence import stacked
 from railgauge.stats.estimates import LEVEL, Estimates
 from railgauge.stats.spread import unbiased_spread
@@ -31,7 +37,10 @@ _STEADIER = 2.0
 _MOST_DEGREES, _OF_FEW = 4.25, 2.0
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0
-# A case's runs differ by more than those of others where chance has that less often.
+# What a case did beyond the others is another second look.
+_BESIDE = 2.0
+# A case's runs differ by more than those of others where chance has that less often, and all cases
+# of a run have as much in common.
 _ODD = 0.01
 # What differs by as much as is usual rarely shows more than so many times that.
 _CHANCE = 1.5
@@ -59,6 +68,47 @@ class _Kind(NamedTuple):
     pooled: Tails | None = None
     unit: float = 1.0
 
+    def p(self, shift: _Values, error: _Values, degrees: _Values, farther: _Values) -> _Values:
+        """Return the two-sided p (k,) of a `shift` (k,) of the kind's pairs."""
+        p = student(shift, error, degrees)
+        scores = -special.ndtri(np.maximum(p, np.finfo(np.float64).tiny) / 2)
+        most: _Values = np.maximum(p, self.scores.p(scores))
+        if self.pooled is not None:
+            most = np.maximum(most, self.pooled.p(shift / (farther * self.unit)))
+        return most
+
+    def half(self, error: _Values, degrees: _Values, farther: _Values, level: float) -> _Values:
+        """Return half of what a shift may be with this confidence though nothing changed, (k,)."""
+        p = min(2 * special.ndtr(-self.scores.half(level)), 1 - level)
+        half: _Values = error * special.stdtrit(degrees, 1 - p / 2)
+        if self.pooled is not None:
+            half = np.maximum(half, self.pooled.half(level) * self.unit * farther)
+        return half
+
+
+class _Beside(NamedTuple):
+    """What pairs of a kind say whose runs are off together: what each did beyond the others.
+
+    The pairs' `places` (k,), the shift that most have in `common`, the standard `error` (k,) > 0
+    and its `degrees` of freedom (k,) of what is beyond it, and what the runs say of that.
+    """
+
+    places: NDArray[np.intp]
+    common: float
+    error: _Values
+    degrees: _Values
+    kind: _Kind
+
+    def p(self, shift: _Values, farther: _Values) -> _Values:
+        """Return the two-sided p (k,) of what of the pairs' `shift` (k,) is not in common."""
+        beyond = np.maximum(np.abs(shift) - abs(self.common), 0.0)
+        return _BESIDE * self.kind.p(beyond, self.error, self.degrees, farther)
+
+    def half(self, farther: _Values) -> _Values:
+        """Return half of what the pairs' shift may be though no case changed by itself, (k,)."""
+        level = 1 - (1 - LEVEL) / _BESIDE
+        return abs(self.common) + self.kind.half(self.error, self.degrees, farther, level)
+
 
 class RunShifts(NamedTuple):
     """By how much sides differ as their runs show it, (m,) each.
@@ -67,9 +117,9 @@ class RunShifts(NamedTuple):
     first side has; `by_runs` where these are enough. `likely` and `likely_degrees` are the error
     with what is guessed, where cases are few and their runs differ by no more than is usual, else
     the same. `usual` is the standard error that it is taken to have at most where its own runs show
-    no more. `kinds` has what the cases of a kind say together, with their places; `apart` is by how
-    much the second of two runs of the first side is above the first, NaN where there are more or
-    fewer.
+    no more. `kinds` has what the cases of a kind say together, with their places, `beside` what
+    those say that are off together; `apart` is by how much the second of two runs of the first side
+    is above the first, NaN where there are more or fewer.
     """
 
     shift: _Values
@@ -81,17 +131,19 @@ class RunShifts(NamedTuple):
     likely_degrees: _Values
     usual: _Values
     kinds: Sequence[tuple[NDArray[np.intp], _Kind]]
+    beside: Sequence[_Beside]
     apart: _Values
 
     def p(self, shift: _Values) -> _Values:
         """Return the two-sided p (m,) of this `shift` (m,), in place of its own."""
         p = student(shift, self.likely, self.likely_degrees)
+        farther = self._farther()
         for places, kind in self.kinds:
-            scores = -special.ndtri(np.maximum(p[places], np.finfo(np.float64).tiny) / 2)
-            p[places] = np.maximum(p[places], kind.scores.p(scores))
-            if kind.pooled is not None:
-                deviations = shift[places] / (self._farther()[places] * kind.unit)
-                p[places] = np.maximum(p[places], kind.pooled.p(deviations))
+            of_kind = self.likely[places], self.likely_degrees[places]
+            p[places] = kind.p(shift[places], *of_kind, farther[places])
+        for beside in self.beside:
+            own = beside.p(shift[beside.places], farther[beside.places])
+            p[beside.places] = np.minimum(p[beside.places], own)
         # So a great change shows though three runs say little of what they differ by.
         error = np.maximum(self.usual, self.error)
         by_guess = _LOOKS * student(shift / _GUESS.scale, error, _GUESS.degrees)
@@ -104,13 +156,13 @@ class RunShifts(NamedTuple):
             self.error * special.stdtrit(self.degrees, (1 + LEVEL) / 2),
             self.likely * special.stdtrit(self.likely_degrees, (1 + LEVEL) / 2),
         )
+        farther = self._farther()
         for places, kind in self.kinds:
-            p = 2 * special.ndtr(-kind.scores.half(LEVEL))
-            quantiles = special.stdtrit(self.degrees[places], 1 - p / 2)
-            half[places] = np.maximum(half[places], self.error[places] * quantiles)
-            if kind.pooled is not None:
-                pooled = kind.pooled.half(LEVEL) * kind.unit * self._farther()[places]
-                half[places] = np.maximum(half[places], pooled)
+            of_kind = self.error[places], self.degrees[places], farther[places]
+            half[places] = kind.half(*of_kind, LEVEL)
+        for beside in self.beside:
+            own = beside.half(farther[beside.places])
+            half[beside.places] = np.minimum(half[beside.places], own)
         by_guess = _GUESS.half(1 - (1 - LEVEL) / _LOOKS) * np.maximum(self.usual, self.error)
         least: _Values = np.where(self._as_usual(), np.minimum(half, by_guess), half)
         return least
@@ -154,7 +206,7 @@ def run_shifts(
     by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
     likely = variance.copy()
     likely_degrees = np.maximum(degrees, 1).astype(np.float64)
-    kinds = []
+    kinds, beside = [], []
     for number in range(int(group.max(initial=-1)) + 1):
         pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
         if len(pairs) < LEAST_CASES:
@@ -164,7 +216,11 @@ def run_shifts(
         of_kind = np.isin(owners[first], pairs)
         places = np.searchsorted(pairs, owners[first][of_kind])
         kinds.append((pairs, _left_out(places, around[of_kind])))
-        variance[pairs], degrees[pairs] = _lent(Variances(variance[pairs], degrees[pairs]))
+        own = Variances(variance[pairs], degrees[pairs])
+        together = _together(places, around[of_kind], own)
+        variance[pairs], degrees[pairs] = _lent(own, together.cases)
+        if together.cases > 1:
+            beside.append(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
         likely[pairs], likely_degrees[pairs] = variance[pairs], degrees[pairs]
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
     error, usual = np.sqrt(variance) * farther, between_runs * farther
@@ -173,7 +229,7 @@ def run_shifts(
     signs = 2 * _turns(owners[first]) - 1
     apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
     by_own = means[1] - means[0], error, np.maximum(degrees, 1), counts[0], by_runs
-    return RunShifts(*by_own, likely, likely_degrees, usual, kinds, apart)
+    return RunShifts(*by_own, likely, likely_degrees, usual, kinds, beside, apart)
 
 
 def as_replications(
@@ -222,13 +278,64 @@ def _medians(
     return scaled, sides, owners
 
 
-def _lent(variances: Variances) -> Variances:
+class _Together(NamedTuple):
+    """How far all cases of a run are off by the same: so many `cases` say what a single one would.
+
+    `around` (n,) is by how much runs are off their cases' means and what is common to the run, of
+    the cases with all runs; `places` (n,) which case that is, `whole` (k,) where those are.
+    """
+
+    cases: float
+    around: _Values
+    places: NDArray[np.intp]
+    whole: NDArray[np.intp]
+
+
+def _together(places: NDArray[np.intp], around: _Values, own: Variances) -> _Together:
+    """Return what runs of a kind have in common where chance rarely makes it as much.
+
+    By the variance of the runs' means over the cases beside what it were if cases were independent
+    (the design effect; Kish, Survey Sampling, 1965).
+    """
+    counts = np.bincount(places)
+    runs = int(counts.max())
+    whole = np.flatnonzero(counts == runs)
+    of_whole = counts[places] == runs
+    numbers, off = np.searchsorted(whole, places[of_whole]), around[of_whole]
+    turns = _turns(numbers)
+    means = np.bincount(turns, off) / len(whole)
+    together = _Together(1.0, off - means[turns], numbers, whole)
+    alone = float(own.variance[whole].mean()) / len(whole)
+    rest = np.bincount(numbers, together.around**2)
+    # What moved by exactly the same shows nothing of what each does by itself.
+    if len(whole) < LEAST_CASES or (rest <= 1e-9 * (runs - 1) * own.variance[whole]).any():
+        return together
+    effect = float((means**2).sum()) / (runs - 1) / alone
+    chance = float(special.fdtrc(runs - 1, (runs - 1) * len(whole), effect))
+    return together._replace(cases=effect) if effect > 1 and chance < _ODD else together
+
+
+def _beside(pairs: NDArray[np.intp], together: _Together, shift: _Values) -> _Beside:
+    """Return what `pairs` (k,) with this `shift` (k,) say of what each did beyond the others."""
+    runs, cases = len(together.around) // len(together.whole), len(together.whole)
+    squares = np.bincount(together.places, together.around**2)
+    degrees = np.full(cases, runs - 1.0)
+    # Without their mean n cases' squares are fewer by one case's.
+    lent = _lent(Variances(squares / degrees * cases / (cases - 1), degrees))
+    kind = _left_out(together.places, together.around)
+    error = np.sqrt(lent.variance * (1 + 1 / runs))
+    return _Beside(pairs[together.whole], closest_half(shift), error, lent.degrees, kind)
+
+
+def _lent(variances: Variances, together: float = 1.0) -> Variances:
     """Return the variances that cases lend each other, but those far above the others as they are.
 
     A case that flips between two levels isn't as steady as the rest (Phipson et al., Ann. Appl.
-    Stat. 10, 2016).
+    Stat. 10, 2016). Where `together` cases say what a single one would, they have as many times
+    fewer degrees of freedom.
     """
     better = moderated(variances)
+    better = better._replace(degrees=np.maximum(better.degrees / together, variances.degrees))
     lent_degrees = np.maximum(better.degrees - variances.degrees, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = variances.variance / better.variance

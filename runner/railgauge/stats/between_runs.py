@@ -78,7 +78,7 @@ def scatter(shift: _Values, error: _Values, degrees: _Values) -> Scatter:
     """
     if len(shift) < LEAST_SCATTERED:
         return Scatter(0.0, 0.0, 1.0, math.inf)
-    middle = _closest_half(shift)
+    middle = closest_half(shift)
     around = shift - middle
     shared = _spread_around(middle, around, error, degrees)
     return shared._replace(tails=_symmetric_tails(around / shared.widened(error)))
@@ -91,7 +91,7 @@ def spread_of_few(shift: _Values, error: _Values, degrees: _Values) -> float:
     """
     if len(shift) < LEAST_FEW:
         return 0.0
-    centre = _closest_half(shift)
+    centre = closest_half(shift)
     return _spread_around(centre, shift - centre, error, degrees).spread
 
 
@@ -114,7 +114,7 @@ def tails_of_pairs(apart: _Values) -> Tails:
 
     By how runs are alike, so in the unit of `apart`, and without what all cases have in common.
     """
-    around = apart - _closest_half(apart)
+    around = apart - closest_half(apart)
     spread = robust_spread(around, _MOST)
     if spread == 0:
         return NORMAL._replace(scale=0.0)
@@ -197,7 +197,7 @@ def moderated(variances: Variances) -> Variances:
     )
 
 
-def _closest_half(values: _Values) -> float:
+def closest_half(values: _Values) -> float:
     """Return the mean of the half of `values` that spans least."""
     ordered = np.sort(values)
     half = len(ordered) // 2 + 1

@@ -115,6 +115,39 @@ def test_three_runs_of_a_case_alone_that_differ_by_two_percent_make_few_alarms()
     assert comparisons <= 0.05
 
 
+def test_cases_that_are_off_together_are_no_surer_of_what_runs_differ_by():
+    draw = np.random.default_rng(1)
+    kind = differing(0.02, together=True)
+    _, comparisons = false_alarms(draw, kind, 200, cases=10, baseline=3)
+    # In 8 of 100 where they are taken for independent.
+    assert comparisons <= 0.05
+
+
+def test_a_case_that_fell_among_cases_that_are_off_together_is_found():
+    draw = np.random.default_rng(2)
+    kind = differing(0.02, together=True)
+    # In 52 of 100 where what they have in common isn't taken off.
+    assert found_slower(draw, kind, 60, slower=0.25, cases=50, baseline=3) >= 0.95
+
+
+def test_a_case_that_lacks_a_run_doesnt_hide_that_others_are_off_together():
+    draw = np.random.default_rng(4)
+    values = differing(0.02, together=True)(draw, (5, 12, 10))
+    values[-1, [0, 11]] *= 1.25
+    pairs = [(Side(list(case[:-1])), Side([case[-1]])) for case in values.swapaxes(0, 1)]
+    pairs[-1] = (Side(pairs[-1][0].runs[1:]), pairs[-1][1])
+    results = compare_all(pairs, ["lower"] * 12, [0.02] * 12)
+    assert results[0].change == "slower"
+    assert {result.change for result in results[1:-1]} <= {"same", "not enough data"}
+
+
+def test_cases_that_move_by_exactly_the_same_show_nothing_beyond_it():
+    draw = np.random.default_rng(4)
+    case = differing(0.02)(draw, (4, 1, 10))
+    values = np.repeat(case, 12, axis=1) * np.linspace(1, 2, 12)[:, None]
+    assert {result.change for result in compared(values)} <= {"same", "not enough data"}
+
+
 def _heavy_tails(draw, shape):
     levels = draw.standard_t(3, (*shape[:2], 1)) / np.sqrt(3)
     return normal(draw, shape) * np.exp(0.01 * levels)
