@@ -192,8 +192,7 @@ def run_shifts(
     """Return what the runs of m pairs show; `group` (m,) numbers pairs of the same kind from 0.
 
     By the prediction interval of one more run's median, from the variance of the first side's
-    medians. However many runs the second side has they count as one: those of a night, or one and
-    the run that confirms it, have what the night has. What is beyond a standard deviation of
+    medians. The second side's runs count as one, as they have what their night has. What is beyond
     `between_runs` with heavy tails stands out, too, unless the case's own runs differ by more.
     """
     m = len(group)
@@ -204,28 +203,27 @@ def run_shifts(
     degrees = np.maximum(counts[0] - 1, 0)
     variance = np.bincount(owners[first], around**2, m) / np.maximum(degrees, 1)
     by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
-    likely = variance.copy()
-    likely_degrees = np.maximum(degrees, 1).astype(np.float64)
+    likely, likely_degrees = variance.copy(), np.maximum(degrees, 1)
     kinds, beside = [], []
     for number in range(int(group.max(initial=-1)) + 1):
         pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
+        own = Variances(variance[pairs], degrees[pairs])
         if len(pairs) < LEAST_CASES:
-            own = Variances(variance[pairs], degrees[pairs])
             likely[pairs], likely_degrees[pairs] = _with_guess(own, between_runs)
             continue
         of_kind = np.isin(owners[first], pairs)
         places = np.searchsorted(pairs, owners[first][of_kind])
-        kinds.append((pairs, _left_out(places, around[of_kind])))
-        own = Variances(variance[pairs], degrees[pairs])
-        together = _together(places, around[of_kind], own)
-        variance[pairs], degrees[pairs] = _lent(own, together.cases)
+        together = _together(places, around[of_kind], variance[pairs])
+        variance[pairs], degrees[pairs] = lent = _lent(own, together.cases)
         if together.cases > 1:
             beside.append(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
-        likely[pairs], likely_degrees[pairs] = variance[pairs], degrees[pairs]
+            lent = _with_guess(lent, between_runs, alone=True)
+        else:
+            kinds.append((pairs, _left_out(places, around[of_kind])))
+        likely[pairs], likely_degrees[pairs] = lent
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
-    error, usual = np.sqrt(variance) * farther, between_runs * farther
-    likely = np.sqrt(likely) * farther
-    usual[~estimates.relative] = 0.0
+    error, likely = np.sqrt(variance) * farther, np.sqrt(likely) * farther
+    usual = np.where(estimates.relative, between_runs * farther, 0.0)
     signs = 2 * _turns(owners[first]) - 1
     apart = np.where(counts[0] == 2, np.bincount(owners[first], signs * around, m), np.nan)
     by_own = means[1] - means[0], error, np.maximum(degrees, 1), counts[0], by_runs
@@ -291,7 +289,7 @@ class _Together(NamedTuple):
     whole: NDArray[np.intp]
 
 
-def _together(places: NDArray[np.intp], around: _Values, own: Variances) -> _Together:
+def _together(places: NDArray[np.intp], around: _Values, variance: _Values) -> _Together:
     """Return what runs of a kind have in common where chance rarely makes it as much.
 
     By the variance of the runs' means over the cases beside what it were if cases were independent
@@ -305,10 +303,10 @@ def _together(places: NDArray[np.intp], around: _Values, own: Variances) -> _Tog
     turns = _turns(numbers)
     means = np.bincount(turns, off) / len(whole)
     together = _Together(1.0, off - means[turns], numbers, whole)
-    alone = float(own.variance[whole].mean()) / len(whole)
+    alone = float(variance[whole].mean()) / len(whole)
     rest = np.bincount(numbers, together.around**2)
     # What moved by exactly the same shows nothing of what each does by itself.
-    if len(whole) < LEAST_CASES or (rest <= 1e-9 * (runs - 1) * own.variance[whole]).any():
+    if len(whole) < LEAST_CASES or (rest <= 1e-9 * (runs - 1) * variance[whole]).any():
         return together
     effect = float((means**2).sum()) / (runs - 1) / alone
     chance = float(special.fdtrc(runs - 1, (runs - 1) * len(whole), effect))
@@ -346,23 +344,27 @@ def _lent(variances: Variances, together: float = 1.0) -> Variances:
     )
 
 
-def _with_guess(own: Variances, between_runs: float) -> Variances:
+def _with_guess(own: Variances, between_runs: float, *, alone: bool = False) -> Variances:
     """Return the variances of a few cases with what is guessed of each, and what the others show.
 
     The guess is that of `_GUESS`, less where all runs differ by far less, as so many runs would
     show it, together with the other cases' runs: the posterior of a normal level with an inverse
     gamma prior of its variance (Gelman et al., Bayesian Data Analysis, 3rd edition 2013, section
     3.3). None is less than its own, and where a case's runs differ by more than is usual it stays
-    so.
+    so. `alone` each is taken for itself, as the others say the same.
     """
     squares, weight = own.degrees * own.variance, _GUESS.degrees
-    spread = math.sqrt(squares.sum() / max(own.degrees.sum(), 1))
-    guess = weight * min(between_runs * _GUESS.scale, _STEADIER * spread) ** 2
-    prior = (guess + squares.sum() - squares) / (weight + own.degrees.sum() - own.degrees)
+    all_squares, total = (
+        np.full(len(values), 0.0 if alone else values.sum()) + (values if alone else 0.0)
+        for values in (squares, own.degrees)
+    )
+    spread = np.sqrt(all_squares / np.maximum(total, 1))
+    guess = weight * np.minimum(between_runs * _GUESS.scale, _STEADIER * spread) ** 2
+    prior = (guess + all_squares - squares) / (weight + total - own.degrees)
     degrees = own.degrees + weight
     posterior = (squares + weight * prior) / degrees
     usual = own.variance <= (_CHANCE * between_runs) ** 2
-    most = _MOST_DEGREES - _OF_FEW / max(own.degrees.sum(), 1)
+    most = _MOST_DEGREES - _OF_FEW / np.maximum(total, 1)
     return Variances(
         np.maximum(np.where(usual, posterior, 0.0), own.variance),
         np.where(usual, np.minimum(degrees, most), own.degrees),
