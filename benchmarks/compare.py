@@ -116,8 +116,8 @@ def few_runs(times: int) -> bool:
             for n in NUMBERS
         ]
         good &= baseline != 1 or min(shares) >= FOUND
-        alike = ", all alike" if together else ""
-        _row(f"by {fall:.0%}; {between:.0%}{alike}", baseline, shares)
+        suffix = ", all alike" if together else ""
+        _row(f"by {fall:.0%}; {between:.0%}{suffix}", baseline, shares)
     return good
 
 
