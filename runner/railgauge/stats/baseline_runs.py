@@ -216,7 +216,8 @@ def run_shifts(
         together = _together(places, around[of_kind], variance[pairs])
         variance[pairs], degrees[pairs] = lent = _lent(own, together.cases)
         if together.cases > 1:
-            beside.append(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
+            if len(together.whole) >= LEAST_CASES:
+                beside.append(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
             lent = _with_guess(lent, between_runs, alone=True)
         else:
             kinds.append((pairs, _left_out(places, around[of_kind])))
@@ -280,7 +281,8 @@ class _Together(NamedTuple):
     """How far all cases of a run are off by the same: so many `cases` say what a single one would.
 
     `around` (n,) is by how much runs are off their cases' means and what is common to the run, of
-    the cases with all runs; `places` (n,) which case that is, `whole` (k,) where those are.
+    the cases with all runs that differ from it; `places` (n,) which case that is, `whole` (k,)
+    where those are.
     """
 
     cases: float
@@ -302,11 +304,13 @@ def _together(places: NDArray[np.intp], around: _Values, variance: _Values) -> _
     numbers, off = np.searchsorted(whole, places[of_whole]), around[of_whole]
     turns = _turns(numbers)
     means = np.bincount(turns, off) / len(whole)
-    together = _Together(1.0, off - means[turns], numbers, whole)
     alone = float(variance[whole].mean()) / len(whole)
-    rest = np.bincount(numbers, together.around**2)
-    # What moved by exactly the same shows nothing of what each does by itself.
-    if len(whole) < LEAST_CASES or (rest <= 1e-9 * (runs - 1) * variance[whole]).any():
+    rest = off - means[turns]
+    # What moved by exactly the same shows nothing of what it does by itself.
+    apart = np.bincount(numbers, rest**2) > 1e-9 * (runs - 1) * variance[whole]
+    own = apart[numbers]
+    together = _Together(1.0, rest[own], (np.cumsum(apart) - 1)[numbers[own]], whole[apart])
+    if len(whole) < LEAST_CASES or alone == 0:
         return together
     effect = float((means**2).sum()) / (runs - 1) / alone
     chance = float(special.fdtrc(runs - 1, (runs - 1) * len(whole), effect))
