@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes
-# What tests make is none of this one's; the thousands of Python processes compile once.
-PYTEST := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITEBYTECODE \
-	$(BIN)/python -m pytest
+# What tests and benchmarks make is none of this one's; thousands of Python processes compile once.
+TEST_ENV := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u SANITIZE -u PYTHONDONTWRITEBYTECODE
+PYTEST := $(TEST_ENV) $(BIN)/python -m pytest
 FUZZ_SECONDS ?= 30
 DB := demo/railgauge.db
 
@@ -85,7 +85,7 @@ COVERAGE := build/coverage
 coverage: setup-dev
 	rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)/engines
 	-COVERAGE_FILE=$(CURDIR)/$(COVERAGE)/data RAILGAUGE_COVERAGE=$(CURDIR)/$(COVERAGE)/engines \
-		env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL $(BIN)/coverage run -m pytest $(TESTS) $(SIDE_BY_SIDE) -q
+		$(TEST_ENV) $(BIN)/coverage run -m pytest $(TESTS) $(SIDE_BY_SIDE) -q
 	$(BIN)/coverage combine -q --data-file=$(COVERAGE)/data $(COVERAGE)
 	$(BIN)/coverage html -q --data-file=$(COVERAGE)/data -d $(COVERAGE)/html
 	$(BIN)/coverage report --data-file=$(COVERAGE)/data | tee $(COVERAGE)/python.txt
@@ -158,7 +158,7 @@ docs: $(VENV)/.ready-docs
 
 # All benchmarks at their smallest sizes, to see that they work, and a table of them.
 bench: setup-dev
-	$(BIN)/python -m benchmarks
+	$(TEST_ENV) $(BIN)/python -m benchmarks
 # benchmarks/NAME.py at its full size, or as asked: make bench-disk BENCH="--folder /some/where".
 # Each says what it needs; times want an idle machine.
 BENCH ?=
@@ -166,7 +166,7 @@ BENCH ?=
 IPERF3 ?=
 bench-network: override BENCH += $(if $(IPERF3),--iperf3 $(IPERF3))
 bench-%: setup-dev
-	$(BIN)/python -m benchmarks.$* $(BENCH)
+	$(TEST_ENV) $(BIN)/python -m benchmarks.$* $(BENCH)
 
 # Needs uv (in the dev lock); run it to take up new versions.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --universal --generate-hashes --no-annotate --no-header
