@@ -86,6 +86,8 @@ coverage: setup-dev
 	rm -rf $(COVERAGE) && mkdir -p $(COVERAGE)/engines
 	-COVERAGE_FILE=$(CURDIR)/$(COVERAGE)/data RAILGAUGE_COVERAGE=$(CURDIR)/$(COVERAGE)/engines \
 		$(TEST_ENV) $(BIN)/coverage run -m pytest $(TESTS) $(SIDE_BY_SIDE) -q
+	@# Of the trial of the compiler's options.
+	rm -f engines/-.gcno
 	$(BIN)/coverage combine -q --data-file=$(COVERAGE)/data $(COVERAGE)
 	$(BIN)/coverage html -q --data-file=$(COVERAGE)/data -d $(COVERAGE)/html
 	$(BIN)/coverage report --data-file=$(COVERAGE)/data | tee $(COVERAGE)/python.txt
