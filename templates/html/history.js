@@ -72,10 +72,10 @@ function quantity(value, unit, like = value) {
   return `${shown.toFixed(Math.min(digits, 20))} ${name === "1" ? "" : name}`.trim();
 }
 
-// As railgauge writes ratios: with as many digits as it takes not to look like 0 or 1.
-function ratioText(ratio) {
+// As railgauge writes ratios: with as many digits as it takes not to look like 0, or like 1 where intervals are apart.
+function ratioText(ratio, apart) {
   const text = ratio.toFixed(3);
-  const near = [0, 1].find((number) => Number(text) === number && Math.abs(ratio - number) > 1e-9 * number);
+  const near = (apart ? [0, 1] : [0]).find((number) => Number(text) === number && Math.abs(ratio - number) > 1e-9 * number);
   return near === undefined ? text : ratio.toFixed(Math.min(100, -Math.floor(Math.log10(Math.abs(ratio - near)))));
 }
 
@@ -417,8 +417,8 @@ function compareMedians(first, second) {
 }
 
 // Where there is no ratio, as of a loss that was 0, both ends of it.
-function ratioCell(row, after, ratio) {
-  if (ratio !== null) return { text: ratioText(ratio), value: ratio };
+function ratioCell(row, after, ratio, apart) {
+  if (ratio !== null) return { text: ratioText(ratio, apart), value: ratio };
   const differ = row.unit === after.unit && row.median !== null && after.median !== null && row.median !== after.median;
   if (!differ) return { text: "–", kind: "missing" };
   return { text: quantity(after.median, after.unit), small: `from ${quantity(row.median, row.unit)}` };
@@ -436,7 +436,7 @@ async function showComparison(body, first, second) {
   const rows = pairs.map(({ after, row, ratio, apart }) => [
     { text: after.words, href: "" },
     ...(metrics.size > 1 ? [{ text: nameOf(after.name) }] : []),
-    ratioCell(row, after, ratio),
+    ratioCell(row, after, ratio, apart),
     ratio === null ? { text: "–", kind: "missing" } : { text: "", value: ratio, picture: ratioBar(ratio, reach) },
     { text: quantity(row.median, row.unit), value: row.median ?? NaN, small: beneath(row, row.unit) },
     { text: quantity(after.median, after.unit), value: after.median ?? NaN, small: beneath(after, after.unit) },

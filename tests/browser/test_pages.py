@@ -593,6 +593,18 @@ def test_a_ratio_looks_like_none_or_all_only_where_it_is(tab: Tab, tmp_path: Pat
     assert sorted(column(compared, 1)) == sorted(map(ratio_text, ratios))
 
 
+def test_a_ratio_has_no_more_digits_than_its_intervals_show(tab: Tab, tmp_path: Path) -> None:
+    for run in (0, 1):
+        add_run(
+            tmp_path / "night.db",
+            {1: [1e9 * (1 + (run + 1) * 4e-5) + at for at in (-1e7, 0, 1e7) * 3]},
+        )
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    compared = table(page, "throughput of run 1 and run 2, what is apart first")
+    assert column(compared, 1) == ["1.000"]
+
+
 @pytest.mark.parametrize(
     ("unit", "values"), [("", [5.0, 0.0, 2.5]), ("s", [0.0, 2.5e-6]), ("1", [0.0, 0.25])]
 )
