@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import ROOT
-from tests.support.engine_cache import SANITIZE, build_engines, deploy_here
+from tests.support.engine_cache import COUNTED, SANITIZE, build_engines, deploy_here
 from tests.support.engine_lab import Engines
 from tests.support.mpi_library import PREFIXES, Mpi
 from tests.support.wire import PATIENCE, Wire
@@ -40,7 +40,7 @@ def shipped_engines() -> Iterator[Engines]:
 @pytest.fixture(scope="session")
 def probe(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], str]:
     """Compile a C program of this folder against the engines' library; run it on some input."""
-    flags = [f"-fsanitize={SANITIZE}"] if SANITIZE else []
+    flags = [f"-fsanitize={SANITIZE}"] if SANITIZE else ["--coverage"] if COUNTED else []
     return _make_probe(folder, tmp_path_factory.mktemp("probes"), flags)
 
 

@@ -36,6 +36,8 @@ def box(cache: str, require: Callable[[object, str], None]) -> Iterator[Box]:
     os.chown(home, user, user)
     environment = {"HOME": str(home), "XDG_RUNTIME_DIR": "", "XDG_STATE_HOME": ""}
     environment |= {"XDG_CACHE_HOME": cache, "PATH": "/usr/local/bin:/usr/bin:/bin"}
+    # make coverage: the folder of its data is root's.
+    environment["COVERAGE_PROCESS_CONFIG"] = ""
     (home / "saved").mkdir()
     railgauge = (*become(user, home / "saved"), *command_line.COMMAND)
     box = Box(boxes.new_name(), home, railgauge, environment)

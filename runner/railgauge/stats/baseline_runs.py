@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from railgauge.base.arrays import NDArray, np
@@ -204,7 +204,7 @@ def run_shifts(
     variance = np.bincount(owners[first], around**2, m) / np.maximum(degrees, 1)
     by_runs = (counts[0] >= LEAST_RUNS) & (counts[1] > 0)
     likely, likely_degrees = variance.copy(), np.maximum(degrees, 1)
-    kinds, beside = [], []
+    kinds, beside = [], list[_Beside]()
     for number in range(int(group.max(initial=-1)) + 1):
         pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
         own = Variances(variance[pairs], degrees[pairs])
@@ -212,15 +212,14 @@ def run_shifts(
             likely[pairs], likely_degrees[pairs] = _with_guess(own, between_runs)
             continue
         of_kind = np.isin(owners[first], pairs)
-        places = np.searchsorted(pairs, owners[first][of_kind])
-        together = _together(places, around[of_kind], variance[pairs])
+        places, off = np.searchsorted(pairs, owners[first][of_kind]), around[of_kind]
+        together = _together(places, off, variance[pairs])
         variance[pairs], degrees[pairs] = lent = _lent(own, together.cases)
         if together.cases > 1:
-            if len(together.whole) >= LEAST_CASES:
-                beside.append(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
+            beside.extend(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
             lent = _with_guess(lent, between_runs, alone=True)
         else:
-            kinds.append((pairs, _left_out(places, around[of_kind])))
+            kinds.append((pairs, _left_out(places, off)))
         likely[pairs], likely_degrees[pairs] = lent
     farther = np.sqrt(1 + 1 / np.maximum(counts[0], 1))
     error, likely = np.sqrt(variance) * farther, np.sqrt(likely) * farther
@@ -317,16 +316,22 @@ def _together(places: NDArray[np.intp], around: _Values, variance: _Values) -> _
     return together._replace(cases=effect) if effect > 1 and chance < _ODD else together
 
 
-def _beside(pairs: NDArray[np.intp], together: _Together, shift: _Values) -> _Beside:
-    """Return what `pairs` (k,) with this `shift` (k,) say of what each did beyond the others."""
-    runs, cases = len(together.around) // len(together.whole), len(together.whole)
+def _beside(pairs: NDArray[np.intp], together: _Together, shift: _Values) -> Iterator[_Beside]:
+    """Yield what `pairs` (k,) with this `shift` (k,) say of what each did beyond the others.
+
+    Nothing where too few have all runs and differ from what is common to them.
+    """
+    cases = len(together.whole)
+    if cases < LEAST_CASES:
+        return
+    runs = len(together.around) // cases
     squares = np.bincount(together.places, together.around**2)
     degrees = np.full(cases, runs - 1.0)
     # Without their mean n cases' squares are fewer by one case's.
     lent = _lent(Variances(squares / degrees * cases / (cases - 1), degrees))
     kind = _left_out(together.places, together.around)
     error = np.sqrt(lent.variance * (1 + 1 / runs))
-    return _Beside(pairs[together.whole], closest_half(shift), error, lent.degrees, kind)
+    yield _Beside(pairs[together.whole], closest_half(shift), error, lent.degrees, kind)
 
 
 def _lent(variances: Variances, together: float = 1.0) -> Variances:
