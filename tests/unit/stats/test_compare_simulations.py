@@ -154,15 +154,15 @@ def test_cases_that_move_by_exactly_the_same_count_as_one():
 
 
 def test_a_case_that_moves_with_the_mean_of_all_leaves_a_fall_beside_it_to_be_found():
-    draw, found = np.random.default_rng(3), 0
+    draw, finds = np.random.default_rng(3), 0
     for _ in range(60):
         logs = 0.02 * draw.standard_normal((4, 1)) + 0.003 * draw.standard_normal((4, 49))
         logs = np.append(logs, logs.mean(axis=1, keepdims=True), axis=1)
         logs[-1, 0] += np.log(1.25)
         results = compared(np.exp(logs)[..., None] * np.linspace(0.995, 1.005, 11))
-        found += results[0].change == "slower"
+        finds += results[0].change == "slower"
     # In 32 of 60 where a single such case hides what the others have in common.
-    assert found >= 0.95 * 60
+    assert finds >= 0.95 * 60
 
 
 def _heavy_tails(draw, shape):
