@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -73,6 +74,13 @@ def pytest_collection_finish() -> None:
     young, middle, old = gc.get_threshold()
     gc.set_threshold(young, middle, 10 * old)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    # make coverage: a worker that takes longer than 10 s to end is killed, and with it what it ran.
+    coverage = sys.modules.get("coverage")
+    if coverage and (running := coverage.Coverage.current()):
+        running.save()
 
 
 def pytest_unconfigure() -> None:
