@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.support.log_samples import system_log
 
 from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, TimeSeries
@@ -145,6 +146,16 @@ def test_a_run_without_system_logs_has_no_pages_of_cases(store: Store, tmp_path:
     files = _write(store, _store_run(store, {1024: [_outcome(1)]}), tmp_path / "out")
     assert not [name for name in files if name.startswith("cases/")]
     assert "Cases with system logs" not in files["index.html"]
+
+
+def test_without_gnuplot_the_page_says_why_it_has_no_figures(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAILGAUGE_GNUPLOT", "/nowhere/gnuplot")
+    run = _store_run(store, {1024: [_outcome(1, _hosts())], 1460: [_outcome(1, [system_log("a")])]})
+    drawn, timeless = map(_text, _pages(_write(store, run, tmp_path / "out")))
+    assert "Without figures over time: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in drawn
+    assert "Without figures" not in timeless
 
 
 def test_the_page_tells_replications_hosts_and_why_one_is_suspect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Sequence
@@ -378,13 +379,16 @@ def test_a_pair_that_has_errors_stands_out_of_pairs_that_have_none():
     assert pair_map.svg.count('class="level4"') == 1
 
 
+def sampled(number: int) -> Outcome:
+    times = np.linspace(0.1, 5, 5)
+    counted = np.arange(10, dtype=np.int64).reshape(5, 2) * 50
+    series = TimeSeries(times, ("cpu/all/user", "cpu/all/idle"), counted)
+    return logged(number, system_log("gw1", series=series), system_log("hh1"))
+
+
 def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     def night() -> None:
-        times = np.linspace(0.1, 5, 5)
-        counted = np.arange(10, dtype=np.int64).reshape(5, 2) * 50
-        series = TimeSeries(times, ("cpu/all/user", "cpu/all/idle"), counted)
-        logs = (system_log("gw1", series=series), system_log("hh1"))
-        add_run(database, {1: [logged(number, *logs) for number in (1, 2)]})
+        add_run(database, {1: [sampled(number) for number in (1, 2)]})
 
     def runs_with_logs() -> set[str]:
         return {name.split("/run")[1].split("-")[0] for name in files(out) if "logs/" in name}
@@ -405,6 +409,23 @@ def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     assert runs_with_logs() == {"2", "3"}
     build(database, out, logs=0)
     assert runs_with_logs() == set()
+
+
+@pytest.mark.usefixtures("gnuplot")
+def test_without_gnuplot_a_page_of_system_logs_says_why_it_has_no_figures_and_gets_them_later(
+    database: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    add_run(database, {1: [sampled(1)]})
+    monkeypatch.setenv("RAILGAUGE_GNUPLOT", "/nowhere/gnuplot")
+    build(database, out)
+    (log,) = [name for name in files(out) if "logs/" in name]
+    shown = html.unescape(text(out, log))
+    assert "Without figures over time: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in shown
+    assert "gw1" in shown
+    monkeypatch.delenv("RAILGAUGE_GNUPLOT")
+    build(database, out)
+    assert "Without figures over time" not in text(out, log)
+    assert "<svg" in page(out, log)
 
 
 def test_hostile_names_are_text_and_name_no_file(database: Path, out: Path):
