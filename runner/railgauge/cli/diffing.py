@@ -18,6 +18,7 @@ from railgauge.compare.facts import FactChange, HostChanges
 from railgauge.compare.verdict import Verdict, few_runs_note, rename_notes, undirected_note
 from railgauge.plan.cases import Value
 from railgauge.plan.catalogue import Catalogue, load_catalogue
+from railgauge.report.pages.page import time_of
 from railgauge.report.pages.run_difference import Difference, ParameterChange, difference
 from railgauge.report.verdicts.verdict_json import case_data, renamed_data, result_data
 from railgauge.report.verdicts.verdict_text import case_lines, result_lines
@@ -49,7 +50,8 @@ def diff(before: int, after: int, where: str, as_json: bool) -> None:
 
 def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
     for side, run in zip(("before", "after"), differences.runs, strict=True):
-        yield f"{side + ':':8}run {run.id} of plan {visible(run.new.plan)}, {run.started_at[:19]}Z"
+        plan, started = visible(run.new.plan), time_of(run.started_at)
+        yield f"{side + ':':8}run {run.id} of plan {plan}, {started}"
     yield ""
     yield from list(_change_lines(differences.settings, "")) or ["the same settings"]
     yield ""

@@ -19,6 +19,7 @@ from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.report.definition.statistic import FIELDS, record, summary_of
 from railgauge.report.pages.case_settings import IN_EFFECT, settings_tables
+from railgauge.report.pages.page import time_of
 from railgauge.report.tables.default import default_series
 from railgauge.report.tables.marks import in_groups
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
@@ -198,9 +199,9 @@ def _head(stored: StoredRun) -> None:
     if new.labels:
         _print(f"labels {label_text(new.labels)}")
     if new.origin == "imported":
-        _print(f"imported as of {stored.started_at}")
+        _print(f"imported as of {time_of(stored.started_at)}")
     else:
-        _print(f"started {stored.started_at}, ended {stored.ended_at or '-'}")
+        _print(f"started {time_of(stored.started_at)}, ended {time_of(stored.ended_at)}")
     _print(f"commit {commit_text(new.git_commit, new.git_dirty)}, seed {new.seed}")
     _print(f"by railgauge {new.railgauge_version} on {new.controller}")
     for host, facts in stored.facts.items():

@@ -9,6 +9,7 @@ from dataclasses import replace
 from railgauge.base.arrays import np
 from railgauge.base.number import best_unit, format_number, four_digits, scale
 from railgauge.compare.compare import Comparison, Result, worst_first
+from railgauge.compare.reading import kind
 from railgauge.stats.baseline_runs import LEAST_RUNS
 from railgauge.stats.between_runs import most_apart
 from railgauge.stats.judgement import changed_text
@@ -40,16 +41,25 @@ def by_earlier_runs(store: Store, comparison: Comparison) -> Comparison:
     plan = heads[place].plan
     earlier = [head.id for head in heads[:place] if head.plan == plan and not head.partial]
     earlier = earlier[-EARLIER_RUNS:]
+    if len(earlier) < LEAST_VALUES:
+        return comparison
+    keys: dict[str, dict[str, None]] = {}
+    for result in _doubtful(comparison):
+        keys.setdefault(result.metric, {})[result.case.key] = None
+    histories = {
+        metric: store.histories(of_metric, metric, runs=earlier)
+        for metric, of_metric in keys.items()
+    }
 
     def medians(result: Result) -> list[float]:
         tests = comparison.renames.same((result.test, result.case.key))
         return [
             float(np.median(series.values))
-            for series in store.history(result.case.key, result.metric, tests=tests, runs=earlier)
-            if len(series.values) and (series.unit, series.better) == (result.unit, result.better)
+            for series in histories[result.metric][result.case.key]
+            if series.test in tests and len(series.values) and kind(series) == kind(result)
         ]
 
-    return by_medians(comparison, medians) if len(earlier) >= LEAST_VALUES else comparison
+    return by_medians(comparison, medians)
 
 
 def by_medians(comparison: Comparison, medians: Callable[[Result], Sequence[float]]) -> Comparison:
@@ -57,14 +67,9 @@ def by_medians(comparison: Comparison, medians: Callable[[Result], Sequence[floa
 
     Of levels fewer than six say nothing, of how runs differ fewer than ten.
     """
-    doubtful = [
-        result
-        for result in comparison.results
-        if result.judged.change != "same" and all(side.n for side in result.sides)
-    ]
     tests = sum(not math.isnan(result.judged.q) for result in comparison.results)
     again = {}
-    for result in doubtful[:_MOST]:
+    for result in _doubtful(comparison):
         earlier = medians(result)
         levels = two_levels(earlier)
         if levels is not None:
@@ -73,6 +78,16 @@ def by_medians(comparison: Comparison, medians: Callable[[Result], Sequence[floa
             again[result.name] = _within(result, earlier, tests)
     results = (again.get(result.name, result) for result in comparison.results)
     return replace(comparison, results=tuple(sorted(results, key=worst_first)))
+
+
+def _doubtful(comparison: Comparison) -> list[Result]:
+    """Return the worst results that aren't the same and have values on both sides."""
+    doubtful = [
+        result
+        for result in comparison.results
+        if result.judged.change != "same" and all(side.n for side in result.sides)
+    ]
+    return doubtful[:_MOST]
 
 
 def _within(result: Result, earlier: Sequence[float], tests: int) -> Result:

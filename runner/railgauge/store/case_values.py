@@ -34,7 +34,7 @@ def case_history(
     case_key: str,
     metric: str,
     *,
-    tests: Iterable[str] | None = None,
+    tests: Collection[str] | None = None,
     plan: str | None = None,
     runs: Collection[int] | None = None,
 ) -> list[Series]:
@@ -43,34 +43,47 @@ def case_history(
     With `tests`, `plan` and `runs` of those only. Runs that have no value of it are left out; a
     metric whose unit or direction has changed keeps in each series what it was then.
     """
-    query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key == plain_text(case_key))
-    row = connection.execute(query).first()
-    if row is None:
-        return []
-    case_id = row[0]
-    (case,) = make_cases(connection, [row[1:]])
-    measures_it = RunCase.case_id == case_id
+    all_series = case_histories(connection, [case_key], metric, plan=plan, runs=runs)[case_key]
+    return [series for series in all_series if tests is None or series.test in tests]
+
+
+def case_histories(
+    connection: Connection,
+    case_keys: Iterable[str],
+    metric: str,
+    *,
+    plan: str | None = None,
+    runs: Collection[int] | None = None,
+) -> dict[str, list[Series]]:
+    """Return by key the `case_history` of each of the cases, which are read together."""
+    histories: dict[str, list[Series]] = {key: [] for key in case_keys}
+    query = select(BenchCase.id, *CASE_COLUMNS).where(BenchCase.key.in_(map(plain_text, histories)))
+    rows = connection.execute(query).all()
+    made_cases = make_cases(connection, [row[1:] for row in rows])
+    cases = dict(zip((row[0] for row in rows), made_cases, strict=True))
+    measures_them: ColumnElement[bool] = RunCase.case_id.in_(list(cases))
     if runs is not None:
-        measures_it &= RunCase.run_id.in_(runs)
-    failed, suspect = _exceptions(connection, measures_it)
-    infos = _infos(connection, measures_it, case.engine, metric)
+        measures_them &= RunCase.run_id.in_(runs)
+    failed, suspect = _exceptions(connection, measures_them)
+    engines = {case.engine for case in made_cases}
+    infos = _infos(connection, measures_them, engines, metric)
     metric_ids = {info.id for of_run in infos.values() for info in of_run}
-    values_of = {number: _values(connection, measures_it, number) for number in metric_ids}
+    values_of = {number: _values(connection, measures_them, number) for number in metric_ids}
     published = {
         (run_case, metric_id): PublishedValue(*statement)
-        for run_case, metric_id, *statement in fetch(connection, PUBLISHED.where(measures_it))
+        for run_case, metric_id, *statement in fetch(connection, PUBLISHED.where(measures_them))
     }
-    series = []
-    for run_id, plan_name, number, *columns in _runs(connection, measures_it, tests, plan):
-        measured = MeasuredCase(number, case, *columns)
+    for run_id, plan_name, case_id, number, *columns in _runs(connection, measures_them, plan):
+        measured = MeasuredCase(number, cases[case_id], *columns)
         measured.failed = failed.get(number, 0)
         for info in infos.get(run_id, ()):
             if number in (by_case := values_of[info.id]):
                 numbers, values = by_case[number]
                 flags = _marked(numbers, suspect.get(number, ()))
                 statement = published.get((number, info.id))
-                series.append(measured.series(run_id, plan_name, info, values, flags, statement))
-    return series
+                series = measured.series(run_id, plan_name, info, values, flags, statement)
+                histories[series.case.key].append(series)
+    return histories
 
 
 def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.bool_]:
@@ -79,36 +92,31 @@ def _marked(numbers: NDArray[np.float64], suspect: Sequence[int]) -> NDArray[np.
 
 
 def _runs(
-    connection: Connection,
-    measures_it: ColumnElement[bool],
-    tests: Iterable[str] | None,
-    plan: str | None,
+    connection: Connection, measures_them: ColumnElement[bool], plan: str | None
 ) -> Iterable[tuple[Any, ...]]:
-    """Return run, plan and what the run says of the case, the oldest run first."""
+    """Return run, plan, case and what the run says of the case, the oldest run first."""
     query = (
-        select(RunCase.run_id, Run.plan, RunCase.id, *RUN_CASE_COLUMNS)
+        select(RunCase.run_id, Run.plan, RunCase.case_id, RunCase.id, *RUN_CASE_COLUMNS)
         .join(Run)
-        .where(measures_it)
+        .where(measures_them)
         .order_by(Run.started_at, RunCase.run_id, RunCase.id)
     )
-    if tests is not None:
-        query = query.where(RunCase.test.in_(list(map(plain_text, tests))))
     if plan is not None:
         query = query.where(Run.plan == plain_text(plan))
     return list(fetch(connection, query))
 
 
 def _infos(
-    connection: Connection, measures_it: ColumnElement[bool], engine: str, metric: str
+    connection: Connection, measures_them: ColumnElement[bool], engines: set[str], metric: str
 ) -> dict[int, list[Any]]:
     """Return by run what the metric was in it: a row for each unit and direction."""
     query = (
         select(RunMetric.run_id, Metric.id, Metric.name, Metric.unit, Metric.better, RunMetric.kind)
         .join(RunMetric)
         .where(
-            Metric.engine == engine,
+            Metric.engine.in_(engines),
             Metric.name == plain_text(metric),
-            RunMetric.run_id.in_(select(RunCase.run_id).where(measures_it)),
+            RunMetric.run_id.in_(select(RunCase.run_id).where(measures_them)),
         )
     )
     infos: dict[int, list[Any]] = {}
@@ -118,7 +126,7 @@ def _infos(
 
 
 def _exceptions(
-    connection: Connection, measures_it: ColumnElement[bool]
+    connection: Connection, measures_them: ColumnElement[bool]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:
     """Return, by run_case id, how many replications failed and the numbers of suspect ones."""
     failed: dict[int, int] = {}
@@ -126,7 +134,7 @@ def _exceptions(
     query = (
         select(Replication.run_case_id, Replication.number, Replication.status)
         .join(RunCase, RunCase.id == Replication.run_case_id)
-        .where(measures_it, Replication.number > 0, Replication.status != "ok")
+        .where(measures_them, Replication.number > 0, Replication.status != "ok")
     )
     for run_case_id, number, status in fetch(connection, query):
         if status == "failed":
@@ -136,12 +144,12 @@ def _exceptions(
     return failed, suspect
 
 
-def _values(connection: Connection, measures_it: ColumnElement[bool], metric_id: int) -> _Values:
+def _values(connection: Connection, measures_them: ColumnElement[bool], metric_id: int) -> _Values:
     query = (
         select(RunCase.id, Measurement.number, Measurement.value)
         .join(Measurement, Measurement.run_case_id == RunCase.id)
         .where(
-            measures_it,
+            measures_them,
             Measurement.metric_id == metric_id,
             Measurement.number > 0,
         )

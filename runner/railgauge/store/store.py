@@ -30,7 +30,7 @@ from railgauge.store.baselines import (
     stored_baseline,
     stored_baselines,
 )
-from railgauge.store.case_values import case_history, cases_like
+from railgauge.store.case_values import case_histories, case_history, cases_like
 from railgauge.store.certificates import insert_certificate, stored_certificates
 from railgauge.store.checksums import check_checksums
 from railgauge.store.database import Database, reading, writing
@@ -279,6 +279,7 @@ class Store(Database):
     smallest_changes = reading(read.smallest_changes)
     series = reading(all_series)
     history = reading(case_history)
+    histories = reading(case_histories)
     find_cases = reading(cases_like)
     replications = reading(case_replications)
     moments = reading(case_moments)

@@ -111,7 +111,7 @@ def test_an_import_is_as_of_when_it_was_measured_and_ended_at_no_time(tmp_path: 
     assert call("import", "csv", file, *CSV, "--started-at", "when", *db)[1] is None
     output, error = call("show", "1", *db)
     assert error is None
-    assert "imported as of 2025-11-21T02:00:00" in output
+    assert "imported as of 2025-11-21 02:00:00 UTC" in output
     assert "ended" not in output
     _, error = call("report", "1", *db, "--out", tmp_path / "report")
     assert error is None

@@ -81,6 +81,29 @@ def test_history_knows_only_the_test_plan_and_runs_asked_for(store: Store) -> No
     assert store.history("no\0such", "loss_rate") == []
 
 
+def test_histories_of_several_cases_are_those_of_each(store: Store) -> None:
+    iperf = replace(case(), key="ab" * 8, engine="iperf3")
+    for unit in ("bit/s", "B/s"):
+        night(store, warm_up(), measured(1, 5.0), suspect(2), failed(3), test=unit.strip("/s"))
+        metrics = {"iperf3": METRICS["udp"] | {"throughput": MetricInfo(unit, "higher")}}
+        run = store.begin_run(RUN, planned(iperf), metrics)
+        store.add(run, "stream", iperf.key, measured(1, 7.0), LAUNCH)
+    keys = [iperf.key, case(64).key, "no\0such", case().key]
+    for runs in (None, [1, 2, 4], []):
+        histories = store.histories(keys, "throughput", runs=runs)
+        assert list(histories) == keys
+        for key, history in histories.items():
+            assert str(history) == str(store.history(key, "throughput", runs=runs))
+    assert [(series.run, series.unit) for series in store.history(iperf.key, "throughput")] == [
+        (2, "bit/s"),
+        (4, "B/s"),
+    ]
+    assert {key: len(history) for key, history in store.histories(keys, "throughput").items()} == {
+        **dict.fromkeys(keys, 2),
+        "no\0such": 0,
+    }
+
+
 def test_history_is_in_the_order_of_time_whatever_the_ids_are(store: Store, where: str) -> None:
     runs = [night(store, measured(1, float(number))) for number in range(3)]
     update = "UPDATE run SET started_at = :day WHERE id = :run"

@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,11 +84,12 @@ def build_site(
             due_jobs = _due(site.jobs, own_marks)
             if len(due_jobs) >= _LEAST_FOR_SEVERAL:
                 making(len(due_jobs))
-            marks = own_marks | _make(due_jobs, where, folder, store)
+            new_maker = cache(partial(_new_maker, store, folder))
+            marks = own_marks | _make(due_jobs, where, folder, new_maker)
             index = IndexJob(store, site, marks)
             made_pages = [job.name for job in due_jobs]
             if any(marks.get(name) != FileMark(index.fingerprint) for name in index.files):
-                _new_maker(store, folder).make_index(index)
+                new_maker().make_index(index)
                 made_pages.append(index.name)
             # Last: while pages are made, what links to them may still show the others.
             removed = folder.sweep({*names, *index.files}, own_marks)
@@ -120,13 +121,15 @@ def _needed(job: Job) -> Iterator[str]:
     yield job.name
 
 
-def _make(jobs: Sequence[Job], where: str, folder: Folder, store: Store) -> dict[str, FileMark]:
+def _make(
+    jobs: Sequence[Job], where: str, folder: Folder, new_maker: Callable[[], Maker]
+) -> dict[str, FileMark]:
     """Make the pages, in as many processes as there are CPUs for them; return their marks."""
     processes = min(len(os.sched_getaffinity(0)), len(jobs) // _LEAST_FOR_SEVERAL)
     if not jobs:
         return {}
     if processes < 2:
-        maker = _new_maker(store, folder)
+        maker = new_maker()
         return {job.name: maker.make(job) for job in jobs}
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
