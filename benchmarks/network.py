@@ -10,7 +10,8 @@ namespace may be made, the table says which congestion control those took.
 `--iperf3 FOLDER` (make bench-network IPERF3=FOLDER) builds iperf3 of these sources and measures it
 instead of the one installed, which may be too old for --gsro.
 
-CPU seconds are those of the whole programs, start and end included. The exit code is 0 unless
+qperf never writes the buffer that it sends, which so is one page of zeros: 10 to 18 % faster than
+data. CPU seconds are those of the whole programs, start and end included. The exit code is 0 unless
 something failed to run; a target that isn't met is no failure.
 """
 
