@@ -419,9 +419,9 @@ def test_without_gnuplot_a_page_of_system_logs_says_why_it_has_no_figures_and_ge
     monkeypatch.setenv("RAILGAUGE_GNUPLOT", "/nowhere/gnuplot")
     build(database, out)
     (log,) = [name for name in files(out) if "logs/" in name]
-    shown = html.unescape(text(out, log))
-    assert "Without figures over time: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in shown
-    assert "gw1" in shown
+    log_text = html.unescape(text(out, log))
+    assert "Without figures over time: RAILGAUGE_GNUPLOT is '/nowhere/gnuplot'" in log_text
+    assert "gw1" in log_text
     monkeypatch.delenv("RAILGAUGE_GNUPLOT")
     build(database, out)
     assert "Without figures over time" not in text(out, log)
