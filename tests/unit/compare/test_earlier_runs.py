@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from tests.support.verdict_samples import add_run, noisy
+from tests.support.store_samples import LAUNCH, RUN, measured
+from tests.support.verdict_samples import add_run, lane, noisy
 
 from railgauge.cli.diffing import diff
 from railgauge.compare.reading import read
@@ -19,6 +21,7 @@ from railgauge.report.verdicts.verdict_json import verdict_data
 from railgauge.report.verdicts.verdict_text import verdict_lines
 from railgauge.report.verdicts.verdict_words import sentence
 from railgauge.store import Store
+from railgauge.store.records import MetricInfo, PlannedCase
 
 LEVELS = {"f": 1e9, "s": 0.92e9, "S": 0.8e9}
 
@@ -113,6 +116,34 @@ def test_a_level_that_was_there_once_before_excuses_nothing(verdict_after, modes
     first = tuple(itertools.islice((n for n, mode in enumerate(modes, 1) if mode == "f"), 3))
     result = of_lane_one(verdict_after(modes, first))
     assert (result.judged.change, result.levels) == ("slower", None)
+
+
+def add_tests(store: Store, levels: dict[str, float], night: int) -> int:
+    """Store a run whose tests measure the same case, at these levels."""
+    case, info = lane(1), MetricInfo("bit/s", "higher")
+    planned = [PlannedCase(test, case, 10) for test in levels]
+    run = store.begin_run(RUN, planned, {"udp": {"throughput": info}})
+    for test, level in levels.items():
+        for number, value in enumerate(noisy(level, seed=night), 1):
+            outcome = replace(measured(number, value), metrics={"throughput": value})
+            store.add(run, test, case.key, outcome, LAUNCH)
+    store.finish_run(run, "complete")
+    return run
+
+
+def test_a_case_that_flips_in_one_test_excuses_nothing_in_another(tmp_path):
+    with Store.open(str(tmp_path / "railgauge.db")) as store:
+        nights = [
+            add_tests(store, {"steady": 1e9, "flipping": LEVELS[mode]}, night)
+            for night, mode in enumerate("fffsfsffsff")
+        ]
+        last = add_tests(store, {"steady": LEVELS["s"], "flipping": LEVELS["s"]}, 11)
+        baseline = Selection("baseline", tuple(nights[:3]))
+        tonight = Selection("tonight", (last,))
+        verdict = verdict_on(store, read(store, [*baseline.runs, last]), baseline, tonight)
+    judged = {result.test: result for result in verdict.comparison.results}
+    assert judged["flipping"].judged.reason.startswith("two levels, now at the lower one")
+    assert (judged["steady"].judged.change, judged["steady"].levels) == ("slower", None)
 
 
 def test_only_the_last_hundred_runs_show_what_a_case_does(verdict_after):
