@@ -34,7 +34,7 @@ _DRAIN_SECONDS = 0.05
 # engines/cpu: load before the first replication (SETTLE_NS, FIRST_LEAD).
 _LEAD_SECONDS = 0.12
 # A trace is fetched, unpacked and stored: more for each datagram.
-_TRACE_SECONDS, _TRACED_SECONDS = 0.1, 10e-6
+_TRACE_SECONDS, _TRACED_SECONDS = 0.02, 3e-6
 # Arrays are touched page by page, files laid out past the page cache (bytes a second). Somebody
 # else's program writes a file first and has it brought to the device after.
 _TOUCH_RATE = 1.2e9
