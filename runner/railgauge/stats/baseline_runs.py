@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats import special
 from railgauge.stats.between_runs import (
-    LEAST_CASES,
+    LEAST_LENDING,
     TIMES_WITHIN,
     Variances,
     closest_half,
@@ -208,7 +208,7 @@ def run_shifts(
     for number in range(int(group.max(initial=-1)) + 1):
         pairs = np.flatnonzero((group == number) & by_runs & estimates.relative)
         own = Variances(variance[pairs], degrees[pairs])
-        if len(pairs) < LEAST_CASES:
+        if len(pairs) < LEAST_LENDING:
             likely[pairs], likely_degrees[pairs] = _with_guess(own, between_runs)
             continue
         of_kind = np.isin(owners[first], pairs)
@@ -309,7 +309,7 @@ def _together(places: NDArray[np.intp], around: _Values, variance: _Values) -> _
     apart = np.bincount(numbers, rest**2) > 1e-9 * (runs - 1) * variance[whole]
     own = apart[numbers]
     together = _Together(1.0, rest[own], (np.cumsum(apart) - 1)[numbers[own]], whole[apart])
-    if len(whole) < LEAST_CASES or alone == 0:
+    if len(whole) < LEAST_LENDING or alone == 0:
         return together
     effect = float((means**2).sum()) / (runs - 1) / alone
     chance = float(special.fdtrc(runs - 1, (runs - 1) * len(whole), effect))
@@ -322,7 +322,7 @@ def _beside(pairs: NDArray[np.intp], together: _Together, shift: _Values) -> Ite
     Nothing where too few have all runs and differ from what is common to them.
     """
     cases = len(together.whole)
-    if cases < LEAST_CASES:
+    if cases < LEAST_LENDING:
         return
     runs = len(together.around) // cases
     squares = np.bincount(together.places, together.around**2)
@@ -399,7 +399,7 @@ def _left_out(places: NDArray[np.intp], around: _Values) -> _Kind:
         error[out], degrees[out] = np.sqrt(better.variance), better.degrees
     clear = error > 0
     unit = float(np.median(np.abs(deviations))) / _MEDIAN
-    if np.count_nonzero(clear) < LEAST_CASES or unit == 0:
+    if np.count_nonzero(clear) < LEAST_LENDING * LEAST_RUNS or unit == 0:
         return _Kind()
     deviations, error, degrees = deviations[clear], error[clear], degrees[clear]
     p = np.maximum(student(deviations, error, degrees), _LEAST_P)

@@ -12,8 +12,11 @@ from railgauge.stats.spread import robust_spread, unbiased_spread
 from railgauge.stats.tails import NORMAL, Tails, fit_tails
 
 _Values: TypeAlias = "NDArray[np.float64]"
-# Cases that it takes to see from the spreads of their runs what runs differ by, and from how they
-# scatter between two runs: of ten, by simulation, chance hides too much of that.
+# Cases that it takes to see from the spreads of their runs what runs differ by: two say no more
+# together than each by itself.
+LEAST_LENDING = 3
+# Cases that it takes to see how heavy tails are, and from how they scatter between two runs what
+# these differ by: of ten, by simulation, chance hides too much of that.
 LEAST_CASES, LEAST_SCATTERED = 10, 15
 # So many show at least that runs differ by far more than is usual.
 LEAST_FEW = 5
@@ -177,10 +180,10 @@ def moderated(variances: Variances) -> Variances:
 
     Three runs say little of it, fifty cases of three runs much: each variance is drawn to the
     common one as far as they are alike (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). Fewer than
-    LEAST_CASES stay as they are.
+    LEAST_LENDING stay as they are, and those of which most don't differ at all, as by a coarse clock.
     """
     usable = (variances.variance > 0) & (variances.degrees > 0)
-    if np.count_nonzero(usable) < LEAST_CASES:
+    if np.count_nonzero(usable) < max(LEAST_LENDING, len(usable) / 2):
         return variances
     half = variances.degrees[usable] / 2
     logs = np.log(variances.variance[usable]) - special.psi(half) + np.log(half)

@@ -87,6 +87,15 @@ def test_three_runs_of_few_steady_cases_show_a_fall_of_three_percent(cases, shar
     assert power >= share
 
 
+@pytest.mark.parametrize(("cases", "baseline", "share"), [(3, 5, 0.6), (9, 3, 0.35), (9, 5, 0.6)])
+def test_few_cases_lend_each_other_what_their_runs_differ_by(cases, baseline, share):
+    draw = np.random.default_rng(7)
+    kind = differing(0.01)
+    power = found_slower(draw, kind, 60, slower=0.0526, cases=cases, baseline=baseline)
+    # Nine cases: in 17 and 29 of 100 where each is judged with a guess.
+    assert power >= share
+
+
 def _skewed(draw, shape):
     levels = 0.02 * draw.lognormal(0, 1, (*shape[:2], 1)) / 2.16
     return normal(draw, shape) * np.exp(levels)
@@ -94,9 +103,10 @@ def _skewed(draw, shape):
 
 def test_skewed_levels_rarely_make_an_alarm_though_five_runs_of_few_cases_lack_the_tail():
     draw, alarms = np.random.default_rng(9), 0
-    for _ in range(60):
+    for _ in range(120):
         alarms += any(pair.change == "slower" for pair in compared(_skewed(draw, (6, 9, 10))))
-    assert alarms <= 9
+    # In 28 of 100 by what each case's own runs say; of 400 draws in 11.
+    assert alarms <= 19
 
 
 @pytest.mark.parametrize("between", [0.01, 0.04, 0.08])
