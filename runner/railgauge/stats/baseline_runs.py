@@ -32,8 +32,8 @@ _LEAST_P = 1e-15
 _GUESS = Tails(3.0, 1 / math.sqrt(3.0))
 # Runs that differ by less than the guess show so: it is no more than so many times what they show.
 _STEADIER = 2.0
-# However many runs a few cases have, they don't show how heavy the tails are. The fewer they are,
-# the more false alarms: by simulation it takes this / (degrees of all runs) less for at most 5 %.
+# However many runs one or two cases have, they don't show how heavy the tails are. The fewer, the
+# more false alarms: by simulation it takes this / (degrees of all runs) less for at most 5 %.
 _MOST_DEGREES, _OF_FEW = 4.25, 2.0
 # The guess is a second look, and may be wrong: its p counts so many times.
 _LOOKS = 3.0

@@ -180,7 +180,7 @@ def moderated(variances: Variances) -> Variances:
 
     Three runs say little of it, fifty cases of three runs much: each variance is drawn to the
     common one as far as they are alike (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004). Fewer than
-    LEAST_LENDING stay as they are, and those of which most don't differ at all, as by a coarse clock.
+    LEAST_LENDING stay as they are, and those of which most don't differ, as by a coarse clock.
     """
     usable = (variances.variance > 0) & (variances.degrees > 0)
     if np.count_nonzero(usable) < max(LEAST_LENDING, len(usable) / 2):
