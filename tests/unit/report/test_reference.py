@@ -16,6 +16,7 @@ from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.render import render_text
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.tables.marks import Marks, Remark
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.table import Table
@@ -413,12 +414,39 @@ def test_warnings_that_differ_in_figures_only_share_a_footnote() -> None:
     }
     spec = table_spec({**_OURS, "select": {}}, rows=["precision"])
     table = build(spec, points, context=RunContext(warnings=warnings))
-    assert {row.cells[0].mark for row in table.rows} == {"a,b"}
-    assert [footnote.text for footnote in table.footnotes] == [
-        "warning: … of 480MiB",
-        "warning: 4 on 2 CPUs",
-    ]
+    assert {row.cells[0].mark for row in table.rows} == {"a"}
+    assert [footnote.text for footnote in table.footnotes] == ["warning: … of 480MiB"]
     assert table.rows[3].cells[0].note == "warning: 8KiB of 480MiB; warning: 4 on 2 CPUs"
+
+
+def _warned(points: Sequence[Series], **more: object) -> Table:
+    """Return the table of points with a warning each, the first of which has another one, too."""
+    warnings = {(1, "stream", point.case.key): ["client: of all"] for point in points}
+    warnings[1, "stream", points[0].case.key].append("client: of one")
+    spec = table_spec({**_OURS, "select": {}}, rows=["precision"], **more)
+    return build(spec, points, context=RunContext(warnings=warnings))
+
+
+def test_what_is_said_of_every_number_is_a_sentence_and_no_mark() -> None:
+    points = [_rate([1.0], f"p{number}") for number in range(4)]
+    table = _warned(points)
+    assert "In all cells: warning: of all." in table.notes
+    assert [row.cells[0].mark for row in table.rows] == ["a", "", "", ""]
+    assert [footnote.text for footnote in table.footnotes] == ["warning: of one"]
+    assert table.rows[1].cells[0].note == "warning: of all", "the CSV file has it of each cell"
+    assert {row.cells[0].mark for row in _warned(points[:3]).rows} == {"a,b", "a"}
+
+
+def test_cells_without_a_number_share_nothing_but_what_they_have_with_all_numbers() -> None:
+    points = [_rate([1.0], f"p{number}") for number in range(4)]
+    table = _warned([*points, _rate([], "p9", skipped="no dgemm")])
+    assert "In all cells with a number: warning: of all." in table.notes
+    assert [row.cells[0].mark for row in table.rows] == ["a", "", "", "", "b"]
+
+
+def test_what_the_author_wrote_is_marked_wherever_it_was_written() -> None:
+    marks = Marks(shared=["of all"])
+    assert marks.of([Remark("of all"), Remark("of all", wrote=True)]) == "a"
 
 
 def test_two_groups_of_values_are_told_where_their_mean_stands() -> None:

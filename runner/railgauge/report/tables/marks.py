@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from railgauge.base.characters import visible
@@ -62,7 +60,8 @@ class Marks:
     """Hands out the marks a, b, … z, aa, … to cells.
 
     Equal remarks share one, and so do warnings that differ in their figures only. With `short`
-    notes all do that are alike in brief, and what is `shared` by most cells has none.
+    notes all do that are alike in brief. What is `shared`, by most cells then and else by all, has
+    none.
     """
 
     def __init__(self, level: NoteLevel = "all", shared: Collection[str] = ()) -> None:
@@ -80,6 +79,10 @@ class Marks:
                 Remark(remark.brief) if remark.brief else remark
                 for remark in remarks
                 if in_brief(remark) not in self._shared
+            ]
+        elif self._shared:
+            remarks = [
+                remark for remark in remarks if remark.wrote or remark.text not in self._shared
             ]
         keys = dict.fromkeys(map(self._key, remarks))
         return ",".join(self._marks.setdefault(key, _letters(len(self._marks))) for key in keys)
@@ -112,24 +115,6 @@ def in_brief(remark: Remark) -> str:
 
 def _mergeable(remark: Remark) -> bool:
     return remark.kind in (_WARNING, _UNLIKE)
-
-
-def shared_clauses(cells: Sequence[Sequence[Remark]]) -> dict[str, int]:
-    """Return in how many of `cells` each clause holds that does so in more than half of them."""
-    counts = Counter(
-        clause for cell in cells for clause in {in_brief(remark): None for remark in cell}
-    )
-    most = len(cells) if len(cells) > 1 else math.inf
-    return {clause: count for clause, count in counts.most_common() if 2 * count > most}
-
-
-def shared_sentence(clauses: Mapping[str, int], cells: int) -> str:
-    """Return `In 31 of 33 cells other programs used a CPU.`, empty without `clauses`."""
-    parts = [
-        f"in {'all' if count == cells else f'{count} of {cells}'} cells {clause}"
-        for clause, count in clauses.items()
-    ]
-    return f"I{'; '.join(parts)[1:]}." if parts else ""
 
 
 def _merged(texts: Iterable[str]) -> str:

@@ -26,8 +26,9 @@ from railgauge.report.tables.cell_contents import (
 )
 from railgauge.report.tables.certified import certified_sentence, pairs_sentence
 from railgauge.report.tables.columns import make_column
+from railgauge.report.tables.common_remarks import common_remarks
 from railgauge.report.tables.differing import differing
-from railgauge.report.tables.marks import Marks, shared_clauses, shared_sentence
+from railgauge.report.tables.marks import Marks
 from railgauge.report.tables.narrowness import alarms, levels_note
 from railgauge.report.tables.parameter_rows import with_parameters
 from railgauge.report.tables.references import References
@@ -353,25 +354,6 @@ def _comparisons(selected: _Selected, layout: _Layout) -> Iterator[tuple[int, Se
                 yield place, selected.series[series], selected.series[other]
 
 
-def _shared(
-    contents: _Contents, left_out: Collection[int], sentences: Sequence[str]
-) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Return what most cells share, and the sentences, whose first then says so.
-
-    The columns `left_out` have none; what is said of them stands first.
-    """
-    remarks = [
-        [*content.case_remarks, *content.remarks]
-        for row in contents.rows.values()
-        for i, content in enumerate(row)
-        if content.series is not None and i not in left_out
-    ]
-    shared = shared_clauses(remarks)
-    absent, about_cells, *sources = sentences
-    parts = (absent, shared_sentence(shared, len(remarks)), about_cells)
-    return shared, [" ".join(filter(None, parts)), *sources]
-
-
 def _certified(all_series: Sequence[Series], context: RunContext) -> Iterator[str]:
     """Yield what certificates say of the engines, and of pairs of hosts."""
     measured = ((series.run, series.case.engine) for series in all_series)
@@ -393,15 +375,18 @@ def _annotate(
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
-    shared: Mapping[str, int] = {}
     # What the author says of a column is to be seen there.
     silent = level == "none" or bool(spec.footnotes)
     reasons = {} if silent else valueless.reasons(columns, list(contents.rows.values()))
     absent = valueless.sentences(columns, reasons, partial(_column_name, selected))
+    common = common_remarks(contents.rows.values(), reasons, level)
+    first = [*absent, *filter(None, [common.sentence])]
     if level == "short":
-        shared, sentences = _shared(contents, reasons, [" ".join(absent), *sentences])
-    below = (*absent, *sentences, *_certified(contents.series, context))
-    marks = Marks(level, shared)
+        # What is said of cells is one line.
+        about_cells, *sentences = sentences
+        first = [" ".join(filter(None, [*first, about_cells]))]
+    below = (*first, *sentences, *_certified(contents.series, context))
+    marks = Marks(level, common.texts)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
     labels = row_labels(
