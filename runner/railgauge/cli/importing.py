@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from railgauge.exchange.importing.csv_import import import_csv
 from railgauge.exchange.importing.csv_mapping import APART, CsvMapping, parse_binding, parse_setting
 from railgauge.exchange.importing.import_tool import ImportNames, import_tool
 from railgauge.exchange.importing.imported_hosts import NO_HOSTS, read_imported_hosts
+from railgauge.exchange.importing.result import ImportResult
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.store import Store
+
+# Of more runs that a file holds a line is said of them all.
+_MOST_LINES = 5
 
 
 def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -164,11 +169,31 @@ def csv_command(
             hosts=NO_HOSTS if hosts is None else read_imported_hosts(hosts),
         )
         _warn_of_start(store, results[0].run, at)
+    _print(results, _of_rows)
+
+
+def _print(
+    results: Sequence[ImportResult], origin: Callable[[Sequence[ImportResult]], str]
+) -> None:
+    """Print how many values of what `origin` runs have: a line each, of many nights one of all."""
+    if len(results) > _MOST_LINES:
+        runs = f"{len(results):,} runs, {results[0].run} to {results[-1].run}"
+        values = sum(result.values for result in results)
+        click.echo(f"{runs}: {plural(values, 'value')} {origin(results)}")
+        return
     for result in results:
-        click.echo(
-            f"run {result.run}: {plural(result.values, 'value')} of {plural(result.cases, 'case')} "
-            f"from {plural(result.rows, 'row')}, {plural(result.blanks, 'cell')} blank"
-        )
+        counts = f"{plural(result.values, 'value')} of {plural(result.cases, 'case')}"
+        click.echo(f"run {result.run}: {counts} {origin([result])}")
+
+
+def _of_replications(results: Sequence[ImportResult]) -> str:
+    return f"from {plural(sum(result.replications for result in results), 'replication')}"
+
+
+def _of_rows(results: Sequence[ImportResult]) -> str:
+    blanks = sum(result.blanks for result in results)
+    rows = f"from {plural(sum(result.rows for result in results), 'row')}"
+    return f"{rows}, {plural(blanks, 'cell')} blank" if blanks else rows
 
 
 def _import_exported(file: Path, at: float | None, labels: dict[str, str], where: str) -> None:
@@ -177,11 +202,7 @@ def _import_exported(file: Path, at: float | None, labels: dict[str, str], where
         stored = import_exported(store, file, catalogue=catalogue, at=at, labels=labels)
         for imported in stored:
             _warn_of_start(store, imported.run, at)
-    for imported in stored:
-        click.echo(
-            f"run {imported.run}: {plural(imported.values, 'value')} of "
-            f"{plural(imported.cases, 'case')} from {plural(imported.replications, 'replication')}"
-        )
+    _print(stored, _of_replications)
 
 
 @import_group.command("hpcbench")

@@ -60,6 +60,24 @@ def test_twelve_nights_come_back_as_twelve_nights(tmp_path: Path) -> None:
     assert history_output(tmp_path / "b.db", "--all") == before.replace(str(nights.path), "b.db")
 
 
+@pytest.mark.parametrize(
+    ("nights", "lines"),
+    [
+        (2, ["run 1: 1 value of 1 case from 1 row", "run 2: 1 value of 1 case from 1 row"]),
+        (9, ["9 runs, 1 to 9: 9 values from 9 rows"]),
+    ],
+)
+def test_an_import_says_a_line_of_each_run_and_of_many_nights_one(
+    tmp_path: Path, nights: int, lines: list[str]
+) -> None:
+    rows = [f"2025-11-{day:02}T02:00:00Z,{900 + day}\n" for day in range(1, nights + 1)]
+    (tmp_path / "nights.csv").write_text("".join(["begun,mbps\n", *rows]))
+    options = [*CSV, "--started-at", "begun", "--db", tmp_path / "railgauge.db"]
+    output, error = call("import", "csv", tmp_path / "nights.csv", *options)
+    assert error is None, output
+    assert output.splitlines() == lines
+
+
 def test_an_import_that_fails_at_its_second_night_leaves_none(tmp_path: Path) -> None:
     nights = Database(tmp_path / "a.db")
     nights.nights([1e9] * 2)
