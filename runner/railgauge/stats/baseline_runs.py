@@ -216,7 +216,7 @@ def run_shifts(
         together = _together(places, off, variance[pairs])
         variance[pairs], degrees[pairs] = lent = _lent(own, together.cases)
         if together.cases > 1:
-            beside.extend(_beside(pairs, together, means[1, pairs] - means[0, pairs]))
+            beside.extend(_beside(pairs, together, estimates.shift[pairs]))
             lent = _with_guess(lent, between_runs, alone=True)
         else:
             kinds.append((pairs, _left_out(places, off)))
