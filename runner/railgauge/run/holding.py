@@ -214,6 +214,13 @@ class HeldMachines:
         """See `Holds.renew`."""
         claim = self._claims[machine] = self._claims[machine].renewed()
         self._failures[machine] = claim.failure()
+        if claim.busy:
+            error = HostUnreachableError(
+                f"{self._failures[machine]}: this run had lost it, and leaves it to that one: when "
+                "that has ended, `railgauge resume` measures what is missing"
+            )
+            error.host = claim.host
+            raise error
 
     def failure(self, machine: str) -> str:
         """See `Holds.failure`."""

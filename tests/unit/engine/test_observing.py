@@ -37,13 +37,15 @@ CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
 
 
 class Holds:
-    """What holds machines: those that are `lost` it takes again, unless it `fails`."""
+    """What holds machines: the `lost` ones it takes again, unless it `fails` or one is `taken`."""
 
-    def __init__(self, *lost: str, fails: bool = False) -> None:
+    def __init__(self, *lost: str, fails: bool = False, taken: str = "") -> None:
         self.lost = {*lost}
-        self._fails = fails
+        self._fails, self._taken = fails, taken
 
     def renew(self, machine: str) -> None:
+        if machine == self._taken:
+            raise HostUnreachableError(f"{machine} is held by run 2")
         if not self._fails:
             self.lost.discard(machine)
 
@@ -446,6 +448,18 @@ def test_what_was_measured_on_a_machine_that_was_lost_is_suspect_until_that_is_h
         (suspicion,) = second.suspicions
         assert (suspicion.code, suspicion.host) == ("unheld", "b")
         assert suspicion.message.startswith("b: lost: another run may have measured")
+
+
+def test_nothing_is_launched_on_a_machine_that_another_run_has_taken() -> None:
+    def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
+        raise AssertionError("both runs would measure each other")
+
+    taken_scene = scene({"system_log": "off"}, holds=Holds("a", "b", taken="b"))
+    launched = Observing(taken_scene).launch(
+        dispatch(), (1, 2), Terms(), measure, RunningPrograms()
+    )
+    with pytest.raises(HostUnreachableError, match="b is held by run 2"):
+        next(iter(launched))
 
 
 def test_a_machine_that_cannot_be_held_again_makes_all_suspect() -> None:

@@ -170,7 +170,9 @@ def test_one_that_another_run_has_taken_is_ours_again_when_that_lets_go() -> Non
     answers = [HELD, busy()]
     transport = FakeTransport("n1", {"rail-hold": program})
     machines = HeldMachines({"n1": claim(transport)})
-    machines.renew("n1")
+    with pytest.raises(HostUnreachableError, match="process 42 of user ann there: run 12") as lost:
+        machines.renew("n1")
+    assert lost.value.host == "n1", "nothing is launched there: both would measure each other"
     assert "process 42 of user ann there: run 12" in machines.failure("n1")
     machines.say("it has let go")
     assert machines.failure("n1")

@@ -31,7 +31,10 @@ class Holds(Protocol):
     """What keeps other runs off the machines, which are known by the names that `Scene` has."""
 
     def renew(self, machine: str) -> None:
-        """Take it again if it was lost; no launch is on it."""
+        """Take it again if it was lost; no launch is on it.
+
+        HostUnreachableError where another run has it.
+        """
 
     def failure(self, machine: str) -> str:
         """Return why another run may have been on it since it was renewed, "" if none was."""
@@ -78,7 +81,10 @@ class Scene:
         return dispatch.hosts[:1] if alone else dispatch.hosts
 
     def renew(self, dispatch: Dispatch) -> None:
-        """Take again what was lost of machines and watchers; no other launch is on these."""
+        """Take again what was lost of machines and watchers; no other launch is on these.
+
+        HostUnreachableError where another run has a machine: both would measure each other.
+        """
         for machine in {self.machines[host] for host in dispatch.hosts}:
             self.holds.renew(machine)
         for machine in {self.machines[host] for host in self.watching(dispatch)}:
