@@ -37,14 +37,14 @@ CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
 
 
 class Holds:
-    """What holds machines: the `lost` ones it takes again, unless it `fails` or one is `taken`."""
+    """What holds machines: the `lost` ones it takes again, unless it `fails` or another run has one."""
 
-    def __init__(self, *lost: str, fails: bool = False, taken: str = "") -> None:
+    def __init__(self, *lost: str, fails: bool = False, other_run_on: str = "") -> None:
         self.lost = {*lost}
-        self._fails, self._taken = fails, taken
+        self._fails, self._other_run_on = fails, other_run_on
 
     def renew(self, machine: str) -> None:
-        if machine == self._taken:
+        if machine == self._other_run_on:
             raise HostUnreachableError(f"{machine} is held by run 2")
         if not self._fails:
             self.lost.discard(machine)
@@ -454,7 +454,7 @@ def test_nothing_is_launched_on_a_machine_that_another_run_has_taken() -> None:
     def measure(numbers: Sequence[int], terms: Terms) -> Iterator[tuple[Outcome, Launch]]:
         raise AssertionError("both runs would measure each other")
 
-    taken_scene = scene({"system_log": "off"}, holds=Holds("a", "b", taken="b"))
+    taken_scene = scene({"system_log": "off"}, holds=Holds("a", "b", other_run_on="b"))
     launched = Observing(taken_scene).launch(
         dispatch(), (1, 2), Terms(), measure, RunningPrograms()
     )
