@@ -37,7 +37,7 @@ CALIBRATED = json.dumps({"event": "calibrated", "elapsed": 1.0, "cpus": []})
 
 
 class Holds:
-    """What holds machines: the `lost` ones it takes again, unless it `fails` or another run has one."""
+    """What holds machines: `lost` ones it takes again, unless it `fails` or another run has one."""
 
     def __init__(self, *lost: str, fails: bool = False, other_run_on: str = "") -> None:
         self.lost = {*lost}
