@@ -47,7 +47,13 @@ hosts:
 {hosts}
 links: {{'a→b': {{from: a, to: b}}}}
 tests:
-  - {{name: figure, engine: ledger, hosts: [a], grid: {{lane: [1, 2, 3]}}, replications: {figures}}}
+  - name: figure
+    engine: ledger
+    hosts: [a]
+    grid: {{lane: [1, 2, 3]}}
+    replications: {figures}
+    # Without one that of a program of unknown length is an hour, for which srun waits in vain.
+    limit: 60s
   - name: ping
     engine: udp
     set: {{mode: latency, duration: 20ms}}
