@@ -52,6 +52,10 @@ def _death(whole: bytes) -> None:
     return None
 
 
+# More than any buffer holds while a machine stalls: what is there at once has no rate.
+PLENTY = {"tcp": ("--count=200000",), "udp": ()}
+
+
 def _start(engines, engine: str, port: int, *options: str):
     arguments = ("--json", f"--port={port}", "--replications=2", *BRIEF[engine])
     return engines.start(engine, "client", "127.0.0.1", *arguments, *options)
@@ -176,7 +180,8 @@ def test_a_result_that_cannot_be_gives_no_number(engines, engine: str, mode: str
     first = 2 if engine == "tcp" else 1  # of tcp, the first only tells what the kernel granted
     results: list[Fields] = []
     with Between(server.port, Wire.RESULT, _listen(results)) as between:
-        assert _start(engines, engine, between.port, f"--mode={mode}").finish().metrics
+        plenty = PLENTY[engine] if mode == "stream" else ()
+        assert _start(engines, engine, between.port, f"--mode={mode}", *plenty).finish().metrics
     for name in results[-1]:
         # Not every kernel knows of each packet that a socket dropped: then nothing is said of it.
         absent = () if name == "drops" else (None,)
@@ -239,8 +244,8 @@ def test_a_warmup_that_is_too_short_for_a_rate_fails_no_replication(engines, eng
         return next(lies, lambda frame: frame)(whole)
 
     with Between(server.port, Wire.RESULT, lie_once, first=first) as between:
-        client = _start(engines, engine, between.port, f"--mode={mode}", "--warmup=100ms")
-        outcome = client.finish()
+        options = (f"--mode={mode}", "--warmup=100ms", *PLENTY[engine])
+        outcome = _start(engines, engine, between.port, *options).finish()
     assert all("throughput" in metrics for metrics in outcome.metrics)
     warmup = outcome.of("replication")[0]
     assert warmup["warmup"]
@@ -255,8 +260,8 @@ def test_an_omitted_part_that_took_no_time_has_no_rate(engines, engine: str) -> 
     with Between(
         server.port, Wire.RESULT, _lie("omitted_elapsed", "1e-310"), first=first
     ) as between:
-        # More than any buffer holds while a machine stalls; of UDP the omitted ones don't fill it.
-        options = {"tcp": ["--count=200000"], "udp": ["--count=200", "--rate=20Mbit/s"]}[engine]
+        # Of UDP the omitted ones don't fill the buffer.
+        options = {**PLENTY, "udp": ("--count=200", "--rate=20Mbit/s")}[engine]
         client = _start(engines, engine, between.port, "--omit=20ms", *options)
         assert all("omitted_throughput" not in metrics for metrics in client.finish().metrics)
 
