@@ -3,8 +3,8 @@
 The time has to stay under 2 s for 10,000 cases of 10 and 10 replications. Nothing may be told to
 have changed in more than 5 of 100 cases, nor in more than 5 of 100 comparisons of 50 cases in
 which nothing did, whatever way the values vary; a slowdown of 3 % with 1 % of noise has to be
-found in 91 of 100 (in 94 if heavy tails weren't allowed for, which a single run can't rule out);
-but for what the draws are off by. Where runs differ by 1 or 2 %, 1 to 50 cases
+found in 90 of 100 (94 if heavy tails weren't allowed for, which a single run can't rule out); but
+for what the draws are off by. Where runs differ by 1 or 2 %, 1 to 50 cases
 held against one, two or three runs may raise an alarm in 5 of 100 comparisons, and a fall of 20 %
 has to be found in 95 of 100 with a single run. Exit status 1 if one of these isn't so.
 

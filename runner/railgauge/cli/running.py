@@ -134,7 +134,7 @@ def print_outcome(request: Request, finished: Finished) -> int:
         )
     elif finished.missing:
         click.echo(
-            f"missing because of {', '.join(sorted(finished.lost))}; once reachable, "
+            f"missing because of {', '.join(sorted(finished.lost))}; once reachable and free, "
             f"go on with: railgauge resume {finished.run}"
         )
     return exit_code(finished)

@@ -215,6 +215,8 @@ class HeldMachines:
         claim = self._claims[machine] = self._claims[machine].renewed()
         self._failures[machine] = claim.failure()
         if claim.busy:
+            # It would have the machine after that run, and keep others off for nothing.
+            _release((claim,))
             error = HostUnreachableError(
                 f"{self._failures[machine]}: this run had lost it, and leaves it to that one: when "
                 "that has ended, `railgauge resume` measures what is missing"

@@ -157,28 +157,18 @@ def test_a_machine_that_is_lost_stays_so_until_it_is_renewed(
     machines.close()
 
 
-def test_one_that_another_run_has_taken_is_ours_again_when_that_lets_go() -> None:
-    def program(argv: Sequence[str]) -> Program:
-        yield answers.pop(0)
-        if not answers:
-            yield LINE  # the token
-            yield LINE
-            yield HELD
-            yield NEVER
-        return 1
-
-    answers = [HELD, busy()]
-    transport = FakeTransport("n1", {"rail-hold": program})
+def test_one_that_another_run_has_taken_is_left_to_it_and_to_those_who_wait_for_it() -> None:
+    transport = restarted([HELD], [busy(), NEVER], [HELD, NEVER])
     machines = HeldMachines({"n1": claim(transport)})
     with pytest.raises(HostUnreachableError, match="process 42 of user ann there: run 12") as lost:
         machines.renew("n1")
     assert lost.value.host == "n1", "nothing is launched there: both would measure each other"
+    assert transport.started[1].stdin_closed, "it would have the machine when that lets go"
+    machines.say("run 1")
     assert "process 42 of user ann there: run 12" in machines.failure("n1")
-    machines.say("it has let go")
-    assert machines.failure("n1")
-    machines.renew("n1")
+    machines.renew("n1")  # as for another name of the machine
     assert machines.failure("n1") == ""
-    assert len(transport.started) == 2
+    assert len(transport.started) == 3
     machines.close()
 
 
