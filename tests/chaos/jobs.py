@@ -24,7 +24,8 @@ def _strike(
     """Measure in an allocation, disturb it at any instant, and resume in another one."""
     findings: list[Finding] = []
     lab = place.lab("slurm", lambda closing: closing.enter_context(slurmlab.slurm()))
-    measuring = Measuring(place.folder, figures=3, pings=3, hosts=HOSTS)
+    # An srun whose step is killed waits in vain: an hour for a program that has no limit.
+    measuring = Measuring(place.folder, figures=3, pings=3, hosts=HOSTS, limit="60s")
     with nothing_left(findings, spared=lambda: [daemon.pid for daemon in lab.daemons.values()]):
         job = {"SLURM_CONF": str(lab.config), "SLURM_JOB_ID": lab.allocate()}
         os.environ |= job

@@ -52,9 +52,7 @@ tests:
     hosts: [a]
     grid: {{lane: [1, 2, 3]}}
     replications: {figures}
-    # Without one that of a program of unknown length is an hour, for which srun waits in vain.
-    limit: 60s
-  - name: ping
+{limit}  - name: ping
     engine: udp
     set: {{mode: latency, duration: 20ms}}
     grid: {{datagram: [64, 1024]}}
@@ -99,6 +97,7 @@ class Measuring:
     pings: int = 6
     ranks: int = 0
     hosts: str = HERE
+    limit: str = ""
     database: str = "railgauge.db"
 
     def __post_init__(self) -> None:
@@ -106,7 +105,12 @@ class Measuring:
         script = self.folder / "ledger.sh"
         script.write_text(SCRIPT)
         (self.folder / "ledger.yaml").write_text(ENGINE.format(script=script, folder=self.folder))
-        plan = PLAN.format(hosts=self.hosts, figures=self.figures, pings=self.pings)
+        plan = PLAN.format(
+            hosts=self.hosts,
+            figures=self.figures,
+            pings=self.pings,
+            limit=f"    limit: {self.limit}\n" if self.limit else "",
+        )
         if self.ranks:
             plan += RANKS.format(ranks=self.ranks)
         (self.folder / "plan.yaml").write_text(plan)
