@@ -135,15 +135,40 @@ def test_values_in_different_units_are_not_held_against_one_another() -> None:
         build(_spec(cell, rows=["threads"], columns=[]), [cpu, hpl])
 
 
+NOTHING_THERE = "nothing was measured at Sockbuf 10KiB, all else being equal, to compare it with"
+
+
 def test_nothing_to_hold_against_is_a_missing_cell_that_says_why() -> None:
+    points = [*_POINTS, _point(102400, 2, 2, datagram=9)]
+    table = _build(_spec(_PLAIN, _against_cell()), points)
+    assert [row[1:3] for row in _texts(table)] == [["2.00", "---"], ["150.00", "1.50"]]
+    (footnote,) = [note for note in table.footnotes if note.mark == table.rows[0].cells[2].mark]
+    assert footnote.text == NOTHING_THERE
+
+
+def test_rows_that_compare_nothing_are_a_sentence() -> None:
     never = _point(10240, datagram=64, total=3)
     points = [*_POINTS, never, _point(102400, 1, datagram=64), _point(102400, 2, datagram=9)]
+    for level in ("all", "short"):
+        table = build(_spec(_against_cell()), points, catalogue=load_catalogue(), level=level)
+        assert _texts(table) == [["1.50", "0.50"]]
+        assert f"Not shown: 9 and 64: {NOTHING_THERE}." in "\n".join(table.notes)
+        assert "Sockbuf 10KiB, all else" not in " ".join(note.text for note in table.footnotes)
+    silent = build(_spec(_against_cell()), points, catalogue=load_catalogue(), level="none")
+    assert len(silent.rows) == 3
+
+
+def test_a_row_whose_own_measurement_failed_stays() -> None:
+    failed = [_point(10240, 1, datagram=64), _point(102400, datagram=64, total=3)]
+    table = _build(_spec(_against_cell()), [*_POINTS, *failed])
+    assert _texts(table) == [["---", "---"], ["1.50", "0.50"]]
+
+
+def test_a_table_that_compares_nothing_keeps_its_rows() -> None:
+    points = [_point(102400, 1, datagram=64), _point(102400, 2, datagram=9)]
     table = _build(_spec(_against_cell()), points)
-    assert [row[0] for row in _texts(table)] == ["---", "---", "1.50"]
-    (footnote,) = [note for note in table.footnotes if note.mark == table.rows[0].cells[0].mark]
-    assert footnote.text == (
-        "nothing was measured at Sockbuf 10KiB, all else being equal, to compare it with"
-    )
+    assert _texts(table) == [["---"], ["---"]]
+    assert f"N{NOTHING_THERE[1:]}." in table.notes
 
 
 def test_there_is_no_ratio_to_nothing_but_a_difference() -> None:

@@ -45,6 +45,21 @@ def test_a_second_statistic_stands_behind_the_number(beside: str, text: str) -> 
     assert table.rows[0].cells[0].value == summarise(np.array(_VALUES) * 1e6).median
 
 
+@pytest.mark.parametrize("beside", ["interval", "stdev"])
+def test_what_stands_beside_no_number_is_not_explained(beside: str) -> None:
+    assert "Beside" in " ".join(_table(*_VALUES, beside=beside).notes)
+    assert "Beside" not in " ".join(_table(100.0, beside=beside).notes)
+
+
+def test_an_interval_that_no_comparison_has_is_not_explained() -> None:
+    cell = {"metric": "throughput", "beside": "interval", "against": {"link": "a"}}
+    spec = table_spec({**cell, "as": "change"}, rows=["link"])
+    few = [series([1e6, 2e6], link=link) for link in "ab"]
+    assert "interval" not in " ".join(build(spec, few).notes)
+    many = [series([1e6 * value for value in _VALUES], link=link) for link in "ab"]
+    assert "Hodges and Lehmann" in " ".join(build(spec, many).notes)
+
+
 @pytest.mark.parametrize(
     ("values", "cell", "text"),
     [

@@ -301,6 +301,7 @@ class CellMaker:
             content.reference,
             content.interval,
             0.95 if series is None else series.level,
+            bool(content.beside),
         )
 
     def _text(self, column: Column, content: CellContent) -> str:

@@ -136,7 +136,14 @@ def _readings(
     if any(summary.n > 1 for kind in kinds for summary in kind.summaries):
         yield _means(spec, columns)
     methods = _methods(columns, rows)
-    yield from (_comparisons(columns, methods), _beside(columns, methods), _absences(series))
+    yield _comparisons(columns, methods)
+    with_beside = (
+        column
+        for i, column in enumerate(columns)
+        if any(row.cells[i].with_beside for row in rows)
+    )
+    yield _beside(with_beside, methods)
+    yield _absences(series)
 
 
 def _kinds(spec: TableSpec, columns: Sequence[Column], rows: Sequence[Row]) -> list[Measured]:
@@ -235,18 +242,15 @@ def _means(spec: TableSpec, columns: Sequence[Column]) -> str:
 
 
 def _methods(columns: Sequence[Column], rows: Sequence[Row]) -> list[Method]:
-    """Return what the intervals of comparisons are, each once."""
-    references = [
-        reference
+    """Return what the intervals of comparisons are, each once; none where none has one."""
+    methods = {
+        reference.method
         for i, column in enumerate(columns)
         if column.compared
         for row in rows
-        if (reference := row.cells[i].reference) is not None
-    ]
-    # Where none has an interval, they say what it would be.
-    ones_with_ends = [reference for reference in references if reference.low is not None]
-    methods = {reference.method for reference in ones_with_ends or references}
-    return [method for method in _INTERVALS if method in methods] or ["pairs"]
+        if (reference := row.cells[i].reference) is not None and reference.low is not None
+    }
+    return [method for method in _INTERVALS if method in methods]
 
 
 def interval_meaning(column: Column, method: Method, level: float = 0.95) -> str:
@@ -281,7 +285,7 @@ def _comparisons(columns: Sequence[Column], methods: Sequence[Method]) -> str:
         f"{listed(labels)}: {_COMPARED[compared]} {against}"
         for (compared, against), labels in comparisons.items()
     ]
-    if any(
+    if methods and any(
         column.compared and "interval" in f"{column.statistic} {column.beside}"
         for column in columns
     ):
@@ -289,16 +293,15 @@ def _comparisons(columns: Sequence[Column], methods: Sequence[Method]) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _beside(columns: Sequence[Column], methods: Sequence[Method]) -> str:
+def _beside(columns: Iterable[Column], methods: Sequence[Method]) -> str:
     """Return which statistic stands beside the numbers of which columns."""
     beside: dict[str, dict[str, None]] = {}
     for column in columns:
-        if column.beside:
-            meaning = " or the ".join(interval_meaning(column, method) for method in methods)
-            statistic = meaning if column.compared else words_of(column.beside)
-            if column.beside == "interval" and not column.compared:
-                statistic = interval_words(column.statistic)
-            beside.setdefault(statistic, {})[column.label] = None
+        meaning = " or the ".join(interval_meaning(column, method) for method in methods)
+        statistic = meaning if column.compared else words_of(column.beside)
+        if column.beside == "interval" and not column.compared:
+            statistic = interval_words(column.statistic)
+        beside.setdefault(statistic, {})[column.label] = None
     parts = [f"beside {listed(labels)} the {statistic}" for statistic, labels in beside.items()]
     return f"{capitalised('; '.join(parts))}." if parts else ""
 

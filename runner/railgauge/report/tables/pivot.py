@@ -377,9 +377,14 @@ def _annotate(
     spec, axes, columns = selected.spec, selected.axes, layout.columns
     # What the author says of a column is to be seen there.
     silent = level == "none" or bool(spec.footnotes)
-    reasons = {} if silent else valueless.reasons(columns, list(contents.rows.values()))
-    absent = valueless.sentences(columns, reasons, partial(_column_name, selected))
-    common = common_remarks(contents.rows.values(), reasons, level)
+    of_rows = {} if silent else valueless.row_reasons(columns, contents.rows)
+    shown = {key: row for key, row in contents.rows.items() if key not in of_rows}
+    reasons = {} if silent else valueless.reasons(columns, list(shown.values()))
+    absent = (
+        *valueless.row_sentences(of_rows, partial(_row_name, selected)),
+        *valueless.sentences(columns, reasons, partial(_column_name, selected)),
+    )
+    common = common_remarks(shown.values(), reasons, level)
     first = [*absent, *filter(None, [common.sentence])]
     if level == "short":
         # What is said of cells is one line.
@@ -389,11 +394,9 @@ def _annotate(
     marks = Marks(level, common.texts)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
-    labels = row_labels(
-        spec, list(contents.rows), [axes[name] for name in spec.rows], authors_notes
-    )
+    labels = row_labels(spec, list(shown), [axes[name] for name in spec.rows], authors_notes)
     maker = CellMaker(spec, columns, marks, context.printed)
-    rows = _rows(contents, columns, labels, maker, authors_notes, reasons)
+    rows = _rows(shown, columns, labels, maker, authors_notes, reasons)
     return Table(
         name=spec.name,
         title=visible(spec.title),
@@ -413,7 +416,7 @@ def _annotate(
 
 
 def _rows(
-    contents: _Contents,
+    contents: Mapping[Key, Sequence[CellContent]],
     columns: Sequence[Column],
     labels: Sequence[tuple[RowLabel, ...]],
     maker: CellMaker,
@@ -422,7 +425,7 @@ def _rows(
 ) -> list[Row]:
     """Return the rows; cells of the columns `left_out` have no marks."""
     rows = []
-    for (key, row), label in zip(contents.rows.items(), labels, strict=True):
+    for (key, row), label in zip(contents.items(), labels, strict=True):
         cells = [
             maker.cell(
                 column,
@@ -434,6 +437,12 @@ def _rows(
         ]
         rows.append(Row(label, tuple(cells), key))
     return rows
+
+
+def _row_name(selected: _Selected, row: Key) -> str:
+    """Return the row's labels."""
+    names = zip(selected.spec.rows, row, strict=True)
+    return " · ".join(selected.axes[name].text(value) for name, value in names)
 
 
 def _column_name(selected: _Selected, column: Column) -> str:

@@ -73,7 +73,7 @@ class Cell(NamedTuple):
     `peak_source` where it comes from. `value` is the number that `text` rounds (an interval's lower
     end), in the column's base unit, and `reference` the measured value that it is compared with.
     `interval` is, in the metric's base unit, that of the mean if the cell shows one, else of the
-    median; `level` is its series' level.
+    median; `level` is its series' level. `with_beside`: another statistic stands in `text`, too.
     """
 
     text: str
@@ -92,6 +92,7 @@ class Cell(NamedTuple):
     reference: ReferenceValue | None = None
     interval: Interval | None = None
     level: float = 0.95
+    with_beside: bool = False
 
     @property
     def number(self) -> bool:

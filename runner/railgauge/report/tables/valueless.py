@@ -1,13 +1,45 @@
-"""Columns without a value, for one reason in all rows: a sentence instead of a column of dashes."""
+"""Columns and rows without a value, for one reason: a sentence instead of dashes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from railgauge.base.characters import capitalised
 from railgauge.report.tables.cell_contents import CellContent
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table import Column
+
+_Key = TypeVar("_Key")
+
+
+def row_reasons(
+    columns: Sequence[Column], rows: Mapping[_Key, Sequence[CellContent]]
+) -> dict[_Key, str]:
+    """Return why there is nothing to compare the values of a row with, where all are compared.
+
+    None of these rows where a table would have no others.
+    """
+    if not all(column.compared for column in columns):
+        return {}
+    by_row: dict[_Key, str] = {}
+    for key, contents in rows.items():
+        # What wasn't measured itself is to be seen.
+        of_cases = [content for content in contents if content.series is not None]
+        texts = {_reason(content) for content in of_cases}
+        lacks = all(content.summary and content.reference is None for content in of_cases)
+        if lacks and len(texts) == 1:
+            by_row[key] = texts.pop()
+    return by_row if len(by_row) < len(rows) else {}
+
+
+def row_sentences(reasons: Mapping[_Key, str], label: Callable[[_Key], str]) -> Iterator[str]:
+    """Yield which rows are left out for which of the `reasons`."""
+    labels: dict[str, list[str]] = {}
+    for key, reason in reasons.items():
+        labels.setdefault(reason, []).append(label(key))
+    for reason, of_reason in labels.items():
+        yield f"Not shown: {listed(of_reason)}: {reason}."
 
 
 def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) -> dict[int, str]:
