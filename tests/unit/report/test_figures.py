@@ -111,7 +111,9 @@ def test_the_losses_stand_in_text_csv_page_and_latex(store: Store, tmp_path: Pat
     assert f"{summary}; 1,549 lost in 8 loss runs." in report_sentences(out)
     losses = {int(row["after_sequence"]): int(row["lost"]) for row in csv_rows(out / "fig.csv")}
     assert losses == _LOSSES
-    assert "<td>1143</td>" in (out / "index.html").read_text(encoding="utf-8")
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert "<td>1143</td>" in page
+    assert "var(--curve)" in page, "brighter on a dark page"
     assert "1143 & 209" in (out / "fig-losses.tex").read_text(encoding="utf-8")
 
 

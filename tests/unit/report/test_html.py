@@ -202,6 +202,12 @@ def test_what_bounds_a_control_stands_out_from_the_page(scheme: str, name: str) 
     assert contrast(colours[name], colours["page"]) >= 3
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_curve_stands_out_from_the_page(scheme: str) -> None:
+    colours = page_colours(scheme)
+    assert contrast(colours["curve"], colours["page"]) >= 4.5
+
+
 def test_no_line_break_parts_a_date() -> None:
     page = _html(page="R <2026-11-23> & 2026-11-24")
     lead = 'Run 1 of plan R &lt;<span class="date">2026-11-23</span>&gt; &amp; '

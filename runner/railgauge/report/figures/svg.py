@@ -17,6 +17,8 @@ _PAGE_COLOURS = {
     "#ffffff": "var(--page)",
     "#FFFFFF": "var(--page)",
     "rgb(204, 204, 204)": "var(--line)",
+    # The first curve's blue is dim on a dark page.
+    "rgb(  0, 114, 178)": "var(--curve)",
 }
 _COLOURED = ("fill", "stroke", "color")
 
@@ -25,7 +27,7 @@ def inline(svg: str, name: str, title: str, description: str) -> str:
     """Return `svg` as an element for a page that may hold others.
 
     Its ids begin with `name`, so that no two figures share one; screen readers read `title` and
-    `description`; its size and its black, grey and white follow the page's (style.css).
+    `description`; its size, black, grey, white and first blue follow the page's (style.css).
     """
     root = ElementTree.fromstring(svg)  # noqa: S314 - see the import
     root.attrib.pop("width", None)
