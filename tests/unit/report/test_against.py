@@ -150,7 +150,8 @@ def test_rows_that_compare_nothing_are_a_sentence() -> None:
     never = _point(10240, datagram=64, total=3)
     points = [*_POINTS, never, _point(102400, 1, datagram=64), _point(102400, 2, datagram=9)]
     for level in ("all", "short"):
-        table = build(_spec(_against_cell()), points, catalogue=load_catalogue(), level=level)
+        spec = _spec(_against_cell(), rows=["link", "datagram"])
+        table = build(spec, points, catalogue=load_catalogue(), level=level)
         assert _texts(table) == [["1.50", "0.50"]]
         assert f"Not shown: 9 and 64: {NOTHING_THERE}." in "\n".join(table.notes)
         assert "Sockbuf 10KiB, all else" not in " ".join(note.text for note in table.footnotes)

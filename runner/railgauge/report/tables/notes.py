@@ -138,9 +138,7 @@ def _readings(
     methods = _methods(columns, rows)
     yield _comparisons(columns, methods)
     with_beside = (
-        column
-        for i, column in enumerate(columns)
-        if any(row.cells[i].with_beside for row in rows)
+        column for i, column in enumerate(columns) if any(row.cells[i].with_beside for row in rows)
     )
     yield _beside(with_beside, methods)
     yield _absences(series)

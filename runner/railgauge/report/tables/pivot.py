@@ -381,7 +381,7 @@ def _annotate(
     shown = {key: row for key, row in contents.rows.items() if key not in of_rows}
     reasons = {} if silent else valueless.reasons(columns, list(shown.values()))
     absent = (
-        *valueless.row_sentences(of_rows, partial(_row_name, selected)),
+        *valueless.row_sentences(of_rows, partial(_row_name, selected, list(contents.rows))),
         *valueless.sentences(columns, reasons, partial(_column_name, selected)),
     )
     common = common_remarks(shown.values(), reasons, level)
@@ -439,10 +439,12 @@ def _rows(
     return rows
 
 
-def _row_name(selected: _Selected, row: Key) -> str:
-    """Return the row's labels."""
-    names = zip(selected.spec.rows, row, strict=True)
-    return " · ".join(selected.axes[name].text(value) for name, value in names)
+def _row_name(selected: _Selected, rows: Sequence[Key], row: Key) -> str:
+    """Return the row's labels on the axes on which `rows` differ."""
+    names = zip(selected.spec.rows, row, zip(*rows, strict=True), strict=True)
+    return " · ".join(
+        selected.axes[name].text(value) for name, value, values in names if len({*values}) > 1
+    )
 
 
 def _column_name(selected: _Selected, column: Column) -> str:
