@@ -34,11 +34,10 @@ from railgauge.report.tables.parameter_rows import with_parameters
 from railgauge.report.tables.references import References
 from railgauge.report.tables.run_context import RunContext
 from railgauge.report.tables.selection import (
-    abbreviated,
     differing_axes,
     engines_shown,
     make_axes,
-    selected_and_available,
+    no_measurement,
     selector,
 )
 from railgauge.report.tables.spread_sentence import DEPENDENT, dependence
@@ -147,7 +146,7 @@ def _refuse_no_measurement(selected: _Selected) -> None:
     """Refuse a table without a measurement, and an axis that none of them has."""
     spec, series = selected.spec, selected.series
     if not selected.indices:
-        raise InputError(_no_measurement(selected))
+        raise InputError(no_measurement(spec, series, selected.axes))
     for name in (*spec.rows, *spec.columns):
         # What others of these runs have, these may lack: it is unknown of imported ones.
         if name not in FIXED_AXES and all(axis_value(entry, name) is None for entry in series):
@@ -156,21 +155,6 @@ def _refuse_no_measurement(selected: _Selected) -> None:
                 f"table {spec.name!r}: no measurement has the parameter {name!r}: use one of"
                 f" {', '.join(FIXED_AXES)}, {', '.join(sorted(parameters))}"
             )
-
-
-def _no_measurement(selected: _Selected) -> str:
-    spec, series = selected.spec, selected.series
-    requested, available = selected_and_available(spec.select, series, selected.axes)
-    metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
-    requested.insert(0, f"metric {' or '.join(metrics)}")
-    available.insert(0, f"metric {abbreviated({entry.metric: None for entry in series})}")
-    if any(cell.select for cell in spec.cells):
-        requested.append("and what its cells select")
-    there_is = "; ".join(available) if series else "nothing of these metrics"
-    return (
-        f"table {spec.name!r}: no measurement has {', '.join(requested)}; there is: {there_is}."
-        " Change 'select' or 'cells', or name other runs"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,13 +362,13 @@ def _annotate(
     # What the author says of a column is to be seen there.
     silent = level == "none" or bool(spec.footnotes)
     of_rows = {} if silent else valueless.row_reasons(columns, contents.rows)
-    shown = {key: row for key, row in contents.rows.items() if key not in of_rows}
-    reasons = {} if silent else valueless.reasons(columns, list(shown.values()))
+    table_rows = {key: row for key, row in contents.rows.items() if key not in of_rows}
+    reasons = {} if silent else valueless.reasons(columns, list(table_rows.values()))
     absent = (
         *valueless.row_sentences(of_rows, partial(_row_name, selected, list(contents.rows))),
         *valueless.sentences(columns, reasons, partial(_column_name, selected)),
     )
-    common = common_remarks(shown.values(), reasons, level)
+    common = common_remarks(table_rows.values(), reasons, level)
     first = [*absent, *filter(None, [common.sentence])]
     if level == "short":
         # What is said of cells is one line.
@@ -394,9 +378,9 @@ def _annotate(
     marks = Marks(level, common.texts)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
-    labels = row_labels(spec, list(shown), [axes[name] for name in spec.rows], authors_notes)
+    labels = row_labels(spec, list(table_rows), [axes[name] for name in spec.rows], authors_notes)
     maker = CellMaker(spec, columns, marks, context.printed)
-    rows = _rows(shown, columns, labels, maker, authors_notes, reasons)
+    rows = _rows(table_rows, columns, labels, maker, authors_notes, reasons)
     return Table(
         name=spec.name,
         title=visible(spec.title),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.tables.axes import (
     FIXED_AXES,
@@ -15,6 +16,7 @@ from railgauge.report.tables.axes import (
     parameter_infos,
     sorted_keys,
 )
+from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
@@ -96,6 +98,24 @@ def selected_and_available(
         values = {axes[name].text(axis_value(measured, name)): None for measured in measurements}
         available.append(f"{name} {abbreviated(values)}")
     return selected, available
+
+
+def no_measurement(
+    spec: TableSpec, measurements: Sequence[Series], axes: Mapping[str, Axis]
+) -> str:
+    """Return that a table selects none of the measurements, and what there is."""
+    requested, available = selected_and_available(spec.select, measurements, axes)
+    metrics = dict.fromkeys(cell.metric for cell in spec.cells if cell.metric)
+    requested.insert(0, f"metric {' or '.join(metrics)}")
+    measured = dict.fromkeys(measurement.metric for measurement in measurements)
+    available.insert(0, f"metric {abbreviated(measured)}")
+    if any(cell.select for cell in spec.cells):
+        requested.append("and what its cells select")
+    there_is = "; ".join(available) if measurements else "nothing of these metrics"
+    return (
+        f"table {spec.name!r}: no measurement has {', '.join(requested)}; there is: {there_is}."
+        " Change 'select' or 'cells', or name other runs"
+    )
 
 
 def abbreviated(values: Collection[str], separator: str = ", ") -> str:
