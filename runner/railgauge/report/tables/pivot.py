@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,7 +12,7 @@ from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import name_of, place_of
 from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
-from railgauge.report.tables import notes, valueless
+from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import FIXED_AXES, Axis, Key, axis_value, sorted_keys
@@ -43,6 +43,7 @@ from railgauge.report.tables.selection import (
 from railgauge.report.tables.spread_sentence import DEPENDENT, dependence
 from railgauge.report.tables.table import Column, Row, RowLabel, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
+from railgauge.report.tables.valueless import Omissions, omissions
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
@@ -361,15 +362,12 @@ def _annotate(
     spec, axes, columns = selected.spec, selected.axes, layout.columns
     # What the author says of a column is to be seen there.
     silent = level == "none" or bool(spec.footnotes)
-    of_rows = {} if silent else valueless.row_reasons(columns, contents.rows)
-    table_rows = {key: row for key, row in contents.rows.items() if key not in of_rows}
-    reasons = {} if silent else valueless.reasons(columns, list(table_rows.values()))
-    absent = (
-        *valueless.row_sentences(of_rows, partial(_row_name, selected, list(contents.rows))),
-        *valueless.sentences(columns, reasons, partial(_column_name, selected)),
-    )
-    common = common_remarks(table_rows.values(), reasons, level)
-    first = [*absent, *filter(None, [common.sentence])]
+    row_name = _row_namer(selected, contents.rows)
+    column_name = partial(_column_name, selected)
+    absent = Omissions() if silent else omissions(columns, contents.rows, row_name, column_name)
+    table_rows = {key: row for key, row in contents.rows.items() if key not in absent.rows}
+    common = common_remarks(table_rows.values(), absent.columns, level)
+    first = [*absent.sentences, *filter(None, [common.sentence])]
     if level == "short":
         # What is said of cells is one line.
         about_cells, *sentences = sentences
@@ -380,7 +378,7 @@ def _annotate(
     heading_lines = header(spec, axes, columns, authors_notes)
     labels = row_labels(spec, list(table_rows), [axes[name] for name in spec.rows], authors_notes)
     maker = CellMaker(spec, columns, marks, context.printed)
-    rows = _rows(table_rows, columns, labels, maker, authors_notes, reasons)
+    rows = _rows(table_rows, columns, labels, maker, authors_notes, absent.columns)
     return Table(
         name=spec.name,
         title=visible(spec.title),
@@ -394,7 +392,7 @@ def _annotate(
         notes=notes.sentences(spec, columns, rows, contents.series, context.imported, below, level),
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
-        valueless=tuple(reasons),
+        valueless=tuple(absent.columns),
         caption=visible(spec.caption),
     )
 
@@ -423,12 +421,14 @@ def _rows(
     return rows
 
 
-def _row_name(selected: _Selected, rows: Sequence[Key], row: Key) -> str:
-    """Return the row's labels on the axes on which `rows` differ."""
-    names = zip(selected.spec.rows, row, zip(*rows, strict=True), strict=True)
-    return " · ".join(
-        selected.axes[name].text(value) for name, value, values in names if len({*values}) > 1
-    )
+def _row_namer(selected: _Selected, rows: Collection[Key]) -> Callable[[Key], str]:
+    """Return what gives a row's labels on the axes on which `rows` differ."""
+    differing_places = [
+        (place, selected.axes[name])
+        for place, name in enumerate(selected.spec.rows)
+        if len({row[place] for row in rows}) > 1
+    ]
+    return lambda row: " · ".join(axis.text(row[place]) for place, axis in differing_places)
 
 
 def _column_name(selected: _Selected, column: Column) -> str:

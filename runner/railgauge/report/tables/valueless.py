@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from railgauge.base.characters import capitalised
+from railgauge.report.tables.axes import Key
 from railgauge.report.tables.cell_contents import CellContent
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table import Column
 
-_Key = TypeVar("_Key")
+_Place = TypeVar("_Place", bound=Hashable)
 
 
-def row_reasons(
-    columns: Sequence[Column], rows: Mapping[_Key, Sequence[CellContent]]
-) -> dict[_Key, str]:
+class Omissions(NamedTuple):
+    """The rows, and the indices of columns, that a table does without, and why, in sentences."""
+
+    rows: Collection[Key] = ()
+    columns: Collection[int] = ()
+    sentences: Sequence[str] = ()
+
+
+def omissions(
+    columns: Sequence[Column],
+    rows: Mapping[Key, Sequence[CellContent]],
+    row_label: Callable[[Key], str],
+    column_label: Callable[[Column], str],
+) -> Omissions:
+    """Return what of the table has no value."""
+    of_rows = _row_reasons(columns, rows)
+    of_columns = _column_reasons(columns, [row for key, row in rows.items() if key not in of_rows])
+    sentences = [
+        f"Not shown: {listed(map(row_label, keys))}: {reason}."
+        for reason, keys in _by_reason(of_rows).items()
+    ]
+    for reason, indices in _by_reason(of_columns).items():
+        if len(of_columns) == len(columns):
+            sentences.append(f"{capitalised(reason)}.")
+        else:
+            labels = listed(column_label(columns[i]) for i in indices)
+            sentences.append(f"Not shown: {labels}: {reason}.")
+    return Omissions(of_rows.keys(), of_columns.keys(), sentences)
+
+
+def _row_reasons(
+    columns: Sequence[Column], rows: Mapping[Key, Sequence[CellContent]]
+) -> dict[Key, str]:
     """Return why there is nothing to compare the values of a row with, where all are compared.
 
     None of these rows where a table would have no others.
     """
     if not all(column.compared for column in columns):
         return {}
-    by_row: dict[_Key, str] = {}
+    by_row: dict[Key, str] = {}
     for key, contents in rows.items():
         # What wasn't measured itself is to be seen.
         of_cases = [content for content in contents if content.series is not None]
@@ -33,16 +64,9 @@ def row_reasons(
     return by_row if len(by_row) < len(rows) else {}
 
 
-def row_sentences(reasons: Mapping[_Key, str], label: Callable[[_Key], str]) -> Iterator[str]:
-    """Yield which rows are left out for which of the `reasons`."""
-    labels: dict[str, list[str]] = {}
-    for key, reason in reasons.items():
-        labels.setdefault(reason, []).append(label(key))
-    for reason, of_reason in labels.items():
-        yield f"Not shown: {listed(of_reason)}: {reason}."
-
-
-def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) -> dict[int, str]:
+def _column_reasons(
+    columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]
+) -> dict[int, str]:
     """Return why there is no value in any of `rows`, by the index of each such column."""
     by_column: dict[int, str] = {}
     # Of a single row a footnote says it as well.
@@ -57,18 +81,11 @@ def reasons(columns: Sequence[Column], rows: Sequence[Sequence[CellContent]]) ->
     return by_column
 
 
-def sentences(
-    columns: Sequence[Column], reasons: Mapping[int, str], label: Callable[[Column], str]
-) -> Iterator[str]:
-    """Yield which columns are left out for which of the `reasons`; of all columns, the reasons."""
-    labels: dict[str, list[str]] = {}
-    for i, reason in reasons.items():
-        labels.setdefault(reason, []).append(label(columns[i]))
-    for reason, of_reason in labels.items():
-        if len(reasons) == len(columns):
-            yield f"{capitalised(reason)}."
-        else:
-            yield f"Not shown: {listed(of_reason)}: {reason}."
+def _by_reason(reasons: Mapping[_Place, str]) -> dict[str, list[_Place]]:
+    places: dict[str, list[_Place]] = {}
+    for place, reason in reasons.items():
+        places.setdefault(reason, []).append(place)
+    return places
 
 
 def _published(content: CellContent) -> bool:
