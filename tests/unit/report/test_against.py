@@ -17,6 +17,7 @@ from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.document.render import render_latex, render_text
 from railgauge.report.formats.csvfile import render_csv
 from railgauge.report.formats.tooltip import tooltip
+from railgauge.report.tables.display_form import display_form
 from railgauge.report.tables.pivot import build
 from railgauge.report.tables.table import Table
 from railgauge.stats.hodges_lehmann import difference_interval, ratio_interval
@@ -146,29 +147,32 @@ def test_nothing_to_hold_against_is_a_missing_cell_that_says_why() -> None:
     assert footnote.text == NOTHING_THERE
 
 
-def test_rows_that_compare_nothing_are_a_sentence() -> None:
+def test_rows_that_compare_nothing_are_a_sentence_and_stay_in_the_csv_file() -> None:
     never = _point(10240, datagram=64, total=3)
     points = [*_POINTS, never, _point(102400, 1, datagram=64), _point(102400, 2, datagram=9)]
+    spec = _spec(_against_cell(), rows=["link", "datagram"])
     for level in ("all", "short"):
-        spec = _spec(_against_cell(), rows=["link", "datagram"])
         table = build(spec, points, catalogue=load_catalogue(), level=level)
-        assert _texts(table) == [["1.50", "0.50"]]
+        assert _texts(display_form(table)) == [["1.50", "0.50"]]
         assert f"Not shown: 9 and 64: {NOTHING_THERE}." in "\n".join(table.notes)
-        assert "Sockbuf 10KiB, all else" not in " ".join(note.text for note in table.footnotes)
-    silent = build(_spec(_against_cell()), points, catalogue=load_catalogue(), level="none")
-    assert len(silent.rows) == 3
+        assert not table.footnotes
+        rows = list(csv.DictReader(io.StringIO(render_csv(table))))
+        assert [row["datagram"] for row in rows if NOTHING_THERE in row["note"]] == ["9", "64"]
+    silent = build(spec, points, catalogue=load_catalogue(), level="none")
+    assert len(display_form(silent).rows) == 3
 
 
 def test_a_row_whose_own_measurement_failed_stays() -> None:
     failed = [_point(10240, 1, datagram=64), _point(102400, datagram=64, total=3)]
-    table = _build(_spec(_against_cell()), [*_POINTS, *failed])
+    table = display_form(_build(_spec(_against_cell()), [*_POINTS, *failed]))
     assert _texts(table) == [["---", "---"], ["1.50", "0.50"]]
 
 
 def test_a_table_that_compares_nothing_keeps_its_rows() -> None:
     points = [_point(102400, 1, datagram=64), _point(102400, 2, datagram=9)]
     table = _build(_spec(_against_cell()), points)
-    assert _texts(table) == [["---"], ["---"]]
+    assert len(table.rows) == 2
+    assert table.valueless_rows == ()
     assert f"N{NOTHING_THERE[1:]}." in table.notes
 
 

@@ -97,6 +97,30 @@ def test_a_table_of_which_every_cell_is_skipped_is_the_reason() -> None:
     assert "skipped" in render_csv(table)
 
 
+@pytest.mark.parametrize(
+    ("valueless", "spans"),
+    [
+        ((0,), [("a", 1), ("b", 2), ("b", 0)]),
+        ((1,), [("a", 1), ("b", 2), ("b", 0)]),
+        ((1, 2), [("a", 1), ("b", 1)]),
+        ((0, 3), [("a", 1), ("b", 1)]),
+    ],
+)
+def test_a_label_is_as_high_as_the_rows_with_a_value_that_share_it(
+    valueless: tuple[int, ...], spans: list[tuple[str, int]]
+) -> None:
+    table = _table([point for link in "ab" for point in _measured(link=link)])
+    rows = display_form(replace(table, valueless_rows=valueless)).rows
+    assert [row.labels[0][:2] for row in rows] == spans
+
+
+def test_a_group_without_a_row_with_a_value_is_not_there() -> None:
+    table = _table([point for link in "ab" for point in _measured(link=link)])
+    without_a = display_form(replace(table, valueless_rows=(0, 1)))
+    assert without_a.constants == ("Link: b",)
+    assert [row.labels[0].text for row in without_a.rows] == ["64", "1024"]
+
+
 def test_cells_skipped_for_several_reasons_have_their_column() -> None:
     first, second = _skipped("one"), _skipped("another")
     table = _table([*_measured(), first[0], second[1]], *_BOTH)

@@ -5,9 +5,10 @@ A CSV file has the whole table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TypeVar
 
 from railgauge.report.tables.table import Heading, Row, Table
@@ -16,7 +17,7 @@ T = TypeVar("T")
 
 
 def display_form(table: Table) -> Table:
-    """Return `table` without its valueless columns, and row axes of a single value as `constants`.
+    """Return `table` without what is valueless, and row axes of a single value as `constants`.
 
     What no row has is none of them.
 
@@ -25,6 +26,8 @@ def display_form(table: Table) -> Table:
     """
     if table.rows and len(table.valueless) == len(table.columns):
         table = replace(table, rows=())
+    if table.valueless_rows:
+        table = replace(table, rows=_remaining(table), valueless_rows=())
     constant = _constant_axes(table)
     axes = [i for i in range(len(table.stub)) if i not in constant]
     places = [i for i in range(len(table.columns)) if i not in table.valueless]
@@ -47,6 +50,29 @@ def display_form(table: Table) -> Table:
             if table.rows[0].key[i] is not None
         ),
         valueless=(),
+    )
+
+
+def _remaining(table: Table) -> tuple[Row, ...]:
+    """Return the rows with a value: a label stands in the first of those that share it."""
+    rows, valueless = table.rows, set(table.valueless_rows)
+    places = [i for i in range(len(rows)) if i not in valueless]
+    levels = []
+    for level in range(len(table.stub)):
+        # The row in which each one's label stands.
+        spans = [row.labels[level].span for row in rows]
+        where = list(accumulate((i if span else 0 for i, span in enumerate(spans)), max))
+        shared = Counter(where[i] for i in places)
+        labels = (rows[where[i]].labels[level] for i in places)
+        levels.append(
+            [
+                label._replace(span=shared.pop(where[i], 0))
+                for i, label in zip(places, labels, strict=True)
+            ]
+        )
+    return tuple(
+        rows[i]._replace(labels=labels)
+        for i, labels in zip(places, zip(*levels, strict=True), strict=True)
     )
 
 

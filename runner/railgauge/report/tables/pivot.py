@@ -41,7 +41,7 @@ from railgauge.report.tables.selection import (
     selector,
 )
 from railgauge.report.tables.spread_sentence import DEPENDENT, dependence
-from railgauge.report.tables.table import Column, Row, RowLabel, Table
+from railgauge.report.tables.table import Column, Row, Table
 from railgauge.report.tables.theoretical import Limit, NoLimit, Theoretical
 from railgauge.report.tables.valueless import Omissions, omissions
 from railgauge.store.records import Series
@@ -360,13 +360,9 @@ def _annotate(
 ) -> Table:
     """Return the table: headings, labels and cells with their marks, footnotes and notes."""
     spec, axes, columns = selected.spec, selected.axes, layout.columns
-    # What the author says of a column is to be seen there.
-    silent = level == "none" or bool(spec.footnotes)
-    row_name = _row_namer(selected, contents.rows)
-    column_name = partial(_column_name, selected)
-    absent = Omissions() if silent else omissions(columns, contents.rows, row_name, column_name)
-    table_rows = {key: row for key, row in contents.rows.items() if key not in absent.rows}
-    common = common_remarks(table_rows.values(), absent.columns, level)
+    absent = _omitted(selected, columns, contents, level)
+    with_value = {key: row for key, row in contents.rows.items() if key not in absent.rows}
+    common = common_remarks(with_value.values(), absent.columns, level)
     first = [*absent.sentences, *filter(None, [common.sentence])]
     if level == "short":
         # What is said of cells is one line.
@@ -376,9 +372,9 @@ def _annotate(
     marks = Marks(level, common.texts)
     authors_notes = AuthorsNotes(spec, axes, marks)
     heading_lines = header(spec, axes, columns, authors_notes)
-    labels = row_labels(spec, list(table_rows), [axes[name] for name in spec.rows], authors_notes)
     maker = CellMaker(spec, columns, marks, context.printed)
-    rows = _rows(table_rows, columns, labels, maker, authors_notes, absent.columns)
+    rows = _rows(selected, contents, columns, maker, authors_notes, absent)
+    stated = [row for row in rows if row.key not in absent.rows]
     return Table(
         name=spec.name,
         title=visible(spec.title),
@@ -389,31 +385,46 @@ def _annotate(
         columns=tuple(columns),
         rows=tuple(rows),
         footnotes=marks.footnotes(),
-        notes=notes.sentences(spec, columns, rows, contents.series, context.imported, below, level),
+        notes=notes.sentences(
+            spec, columns, stated, contents.series, context.imported, below, level
+        ),
         alarms=alarms(selected.series[i] for i in selected.indices),
         grouped=group_level(spec),
         valueless=tuple(absent.columns),
+        valueless_rows=tuple(i for i, key in enumerate(contents.rows) if key in absent.rows),
         caption=visible(spec.caption),
     )
 
 
+def _omitted(
+    selected: _Selected, columns: Sequence[Column], contents: _Contents, level: NoteLevel
+) -> Omissions:
+    # What the author says of a column is to be seen there.
+    if level == "none" or selected.spec.footnotes:
+        return Omissions()
+    column_name = partial(_column_name, selected)
+    return omissions(columns, contents.rows, _row_namer(selected, contents.rows), column_name)
+
+
 def _rows(
-    contents: Mapping[Key, Sequence[CellContent]],
+    selected: _Selected,
+    contents: _Contents,
     columns: Sequence[Column],
-    labels: Sequence[tuple[RowLabel, ...]],
     maker: CellMaker,
     authors_notes: AuthorsNotes,
-    left_out: Collection[int],
+    absent: Omissions,
 ) -> list[Row]:
-    """Return the rows; cells of the columns `left_out` have no marks."""
+    """Return the rows; cells of those that are `absent`, as of such columns, have no marks."""
+    row_axes = [selected.axes[name] for name in selected.spec.rows]
+    labels = row_labels(selected.spec, list(contents.rows), row_axes, authors_notes)
     rows = []
-    for (key, row), label in zip(contents.items(), labels, strict=True):
+    for (key, row), label in zip(contents.rows.items(), labels, strict=True):
         cells = [
             maker.cell(
                 column,
                 content,
                 authors_notes.of_cell(key, column.key, column.place),
-                marked=i not in left_out,
+                marked=i not in absent.columns and key not in absent.rows,
             )
             for i, (column, content) in enumerate(zip(columns, row, strict=True))
         ]

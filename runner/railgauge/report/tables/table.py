@@ -162,7 +162,8 @@ class Table:
     `notes` are sentences to stand below it: what the numbers are, how many replications stand
     behind each, how they spread, and from which run they come. `alarms` are sentences that nobody
     is to miss. Rows with the same first `grouped` labels are a group. `constants` stand above the
-    table: what all rows share. The columns `valueless` have no value, and a note says why.
+    table: what all rows share. The columns at the places `valueless`, and the rows at
+    `valueless_rows`, have no value, and a note says why.
     `caption` follows the title.
     """
 
@@ -180,6 +181,7 @@ class Table:
     grouped: int = 1
     constants: tuple[str, ...] = ()
     valueless: tuple[int, ...] = ()
+    valueless_rows: tuple[int, ...] = ()
     caption: str = ""
 
     @property
