@@ -14,6 +14,7 @@ from railgauge.plan.case_names import BETWEEN, CaseNames
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue, Value, implied_defaults
 from railgauge.plan.catalogue.argument_text import bare, plain
+from railgauge.plan.catalogue.engine_files import own_catalogue
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
@@ -44,7 +45,7 @@ def look_up_case(
     # What a case's parameters imply, no database has.
     implied = {
         _setting(name, value)
-        for engine in catalogue.engines
+        for engine in own_catalogue().engines
         for name, value in implied_defaults(engine).items()
     }
     candidates = store.find_cases(" ".join(word for word in words if word not in implied))

@@ -37,7 +37,8 @@ ALLOWED = {
     ("export", "csv", "--db", "{folder}/runs.db", "--out", "{folder}/runs.csv"): {"sqlalchemy"},
     ("show", "1", "--db", "{folder}/runs.db"): HEAVY - ELSEWHERE,
     ("report", "1", "--db", "{folder}/runs.db", "--out", "{folder}/report"): HEAVY - ELSEWHERE,
-    ("history", "stream", "--db", "{folder}/runs.db"): HEAVY - ELSEWHERE,
+    ("history", "stream", "--db", "{folder}/runs.db"): {"numpy", "sqlalchemy"},
+    ("compare", "1", "8", "--db", "{folder}/runs.db"): {"numpy", "scipy", "sqlalchemy"},
     # Nothing changed since it was made.
     ("site", "--db", "{folder}/runs.db", "--out", "{folder}/site"): {"sqlalchemy"},
 }

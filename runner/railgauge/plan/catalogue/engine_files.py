@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from railgauge.base import assets
 from railgauge.base.errors import EnvironmentFailedError, FileProblems, Problem
@@ -22,6 +22,27 @@ from railgauge.plan.catalogue.info import (
 
 # Plans don't name rail-exec itself; they name what it runs.
 _EXECUTOR = "exec"
+_Entry = TypeVar("_Entry")
+
+
+class _WithExternal(Mapping[str, _Entry]):
+    """What is known of our engines, and of external ones, which are read when asked for.
+
+    That takes longer than all else that most commands do, most of whose cases are of ours.
+    """
+
+    def __init__(self, own: Mapping[str, _Entry], read: Callable[[], Mapping[str, _Entry]]) -> None:
+        """Of any but its `own`, or of how many there are, `read` knows: it gives all."""
+        self._own, self._read = own, read
+
+    def __getitem__(self, name: str) -> _Entry:
+        return self._own[name] if name in self._own else self._read()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read())
+
+    def __len__(self) -> int:
+        return len(self._read())
 
 
 def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
@@ -29,10 +50,17 @@ def load_catalogue(extra: Sequence[Path] = ()) -> Catalogue:
 
     FileProblems with the mistakes of all the descriptions.
     """
-    shipped = _shipped(assets.folder("schema"), assets.folder("engines"))
+    own = own_catalogue()
+    if not extra:
+        return Catalogue(
+            _WithExternal(own.engines, lambda: _read_shipped().engines),
+            own.executor,
+            _WithExternal({}, lambda: _read_shipped().external),
+        )
+    shipped = _read_shipped()
     engines, files = dict(shipped.engines), dict(shipped.external)
-    _add_external(engines, files, extra, shipped.executor)
-    return Catalogue(engines, shipped.executor, files)
+    _add_external(engines, files, extra, own.executor)
+    return Catalogue(engines, own.executor, files)
 
 
 def own_catalogue() -> Catalogue:
@@ -46,6 +74,10 @@ def _own(schema: Path) -> Catalogue:
     engines = _our_engines(schema / "engines.json")
     executor = engines.pop(_EXECUTOR)
     return Catalogue(engines, executor, {})
+
+
+def _read_shipped() -> Catalogue:
+    return _shipped(assets.folder("schema"), assets.folder("engines"))
 
 
 @functools.cache
