@@ -232,6 +232,9 @@ def test_a_metric_of_more_rows_than_asked_has_no_table_of_its_own() -> None:
     points = [series([1e6] * 10, {"datagram": size}) for size in range(3)]
     names = [[table.name for table in default_spec(points, statistics=n).tables] for n in (0, 2, 3)]
     assert names == [["stream"], ["stream"], ["stream", "stream-throughput"]]
+    for n, notes in ((2, ["all: stream.csv"]), (3, ["", ""])):
+        tables = default_spec(points, statistics=n, beyond="all: {name}.csv").tables
+        assert [table.notes for table in tables] == notes
 
 
 def test_outliers_are_flagged_and_stay_part_of_the_number() -> None:

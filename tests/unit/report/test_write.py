@@ -154,6 +154,19 @@ def test_without_a_definition_each_test_has_its_default_tables(
     ]
 
 
+def test_of_many_cases_the_csv_file_alone_has_all_statistics(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = _fill(store)
+    monkeypatch.setattr("railgauge.report.document.write_report._MOST_SUMMED", 2)
+    paths = write_report(store, [run], None, tmp_path / "out")
+    assert {path.stem for path in paths} == {"index", "report", "stream"}
+    text = (tmp_path / "out" / "report.txt").read_text(encoding="utf-8")
+    assert "All statistics of each row: stream.csv." in text
+    header = (tmp_path / "out" / "stream.csv").read_text(encoding="utf-8").partition("\n")[0]
+    assert {"n", "median", "stdev", "cv", "minimum", "maximum"} <= set(header.split(","))
+
+
 def test_no_run_named_is_said(store: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="name the run to report"):
         write_report(store, [], None, tmp_path / "out")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -82,6 +81,9 @@ class ReportOptions:
 
 
 _DEFAULTS = ReportOptions()
+# Nobody reads all statistics of more cases than this, and they would be most of the report.
+_MOST_SUMMED = 500
+_BEYOND = "All statistics of each row: {name}.csv."
 # Pictures that gnuplot draws while this process makes the pages before.
 _AHEAD = 2
 K = TypeVar("K")
@@ -145,7 +147,8 @@ def _definition(
     """Return the definition, the default one if there is none, and the series of its tables."""
     if spec is None:
         series = default_series(store, run_ids)
-        return default_spec(series, statistics=math.inf, with_runs=not by), series
+        spec = default_spec(series, statistics=_MOST_SUMMED, beyond=_BEYOND, with_runs=not by)
+        return spec, series
     metrics = stored_metrics(spec.tables) | {listing.metric for listing in spec.slow_nodes}
     return spec, store.series(run_ids, metrics) if metrics else []
 

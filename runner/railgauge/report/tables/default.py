@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from railgauge.base.characters import capitalised
 from railgauge.base.errors import InputError
@@ -54,14 +53,15 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
 
 
 def default_spec(
-    series: Sequence[Series], *, statistics: float = 0, with_runs: bool = True
+    series: Sequence[Series], *, statistics: int = 0, beyond: str = "", with_runs: bool = True
 ) -> Spec:
     """Return a definition that shows all of `series`: one table for each test of each plan.
 
     Rows are the runs (`with_runs`), the parameters that vary and the link (or host); columns the
     medians of the headline metrics, in units that suit the values. Each of those metrics that has
-    at most `statistics` rows has a table of its own, too, with all that sums it up. InputError when
-    there is nothing to show.
+    at most `statistics` rows has a table of its own, too, with all that sums it up; below a test's
+    table that has more rows stands `beyond`, with the table's `{name}`. InputError when there is
+    nothing to show.
     """
     if not series:
         raise InputError("nothing was measured yet, so there is no table to show")
@@ -75,12 +75,15 @@ def default_spec(
         title = f"{plan}: {test}" if len(plans) > 1 else test
         axes = ("engine", "run") if with_runs else ("engine",)
         table = _table(_stem(test, names), title, plan, test, of_test, axes)
-        tables.append(table)
+        rows = {metric: _rows(metric, of_test) for metric in _metrics(of_test)}
         summaries += [
             _statistics(_stem(f"{test} {metric}", names), table, metric, of_test)
-            for metric in _metrics(of_test)
-            if 0 < _rows(metric, of_test) <= statistics
+            for metric, number in rows.items()
+            if 0 < number <= statistics
         ]
+        if max(rows.values(), default=0) > statistics:
+            table = table.model_copy(update={"notes": beyond.format(name=table.name)})
+        tables.append(table)
     return Spec(
         railgauge_report=1,
         name=_stem("report", names),
@@ -158,10 +161,10 @@ def _metrics(series: Sequence[Series]) -> list[str]:
 def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     of_metric = [entry for entry in series if entry.metric == metric]
     base = of_metric[0].unit if of_metric else ""
-    medians = [float(np.median(entry.values)) for entry in of_metric if len(entry.values)]
+    medians = [median(entry.values.tolist()) for entry in of_metric if len(entry.values)]
     unit = headlines().get(metric, "") or best_unit(display_base(metric, base), medians)
     per_unit = scale(unit, base)
-    smallest = min((abs(median) for median in medians if median), default=1.0)
+    smallest = min((abs(middle) for middle in medians if middle), default=1.0)
     tiny = per_unit is not None and smallest / float(per_unit) < 0.1
     with_interval = any(len(entry.values) >= LEAST_FOR_INTERVAL for entry in of_metric)
     cell = CellSpec(
