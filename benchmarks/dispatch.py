@@ -35,7 +35,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport import open_transport
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.plan.schedule import Dispatch, Extent
+from railgauge.plan.schedule import Dispatch
 from railgauge.run.execution import Execution, Observer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -116,7 +116,7 @@ class Bench:
         )
         execution = Execution(self.store, self.run, Strict(), setting)
         began = time.perf_counter()
-        totals = execution.run([(Dispatch(test, case, (number,)),)], Extent(1, 1))
+        totals = execution.run([(Dispatch(test, case, (number,)),)], 1)
         seconds = time.perf_counter() - began
         assert totals.measured == 1, totals
         return seconds

@@ -27,7 +27,7 @@ from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.plan.cases import Case, ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
-from railgauge.plan.schedule import Round, Schedule, extent
+from railgauge.plan.schedule import Round, Schedule, most_replications
 from railgauge.run.execution import Execution, Observer, Setting
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -143,7 +143,7 @@ def measure(hosts: int, deaths: int) -> None:
         execution = Execution(store, run, Observer(), setting)
         began, busy = time.perf_counter(), time.process_time()
         totals = execution.run(
-            rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)
+            rounds, most_replications(dispatch for dispatches in rounds for dispatch in dispatches)
         )
         measured = time.perf_counter() - began
         case_ms = (

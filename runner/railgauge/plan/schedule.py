@@ -57,26 +57,15 @@ def dispatch_name(dispatch: Dispatch, names: CaseNames) -> str:
     return names.with_test(dispatch)
 
 
-class Extent(NamedTuple):
-    """How much there is to measure at most: replications `launched`, and `planned` of open cases.
-
-    These are more where a launch measures all the pairs of a group.
-    """
-
-    launched: int
-    planned: int
-
-
-def extent(
+def most_replications(
     dispatches: Iterable[Dispatch],
     open_cases: Callable[[Dispatch], int] = lambda dispatch: len(dispatch.cases),
-) -> Extent:
-    """Return how much these dispatches measure, of so many `open_cases` each, all if not given."""
-    launched = planned = 0
-    for dispatch in dispatches:
-        launched += len(dispatch.replications)
-        planned += len(dispatch.replications) * open_cases(dispatch)
-    return Extent(launched, planned)
+) -> int:
+    """Return how many replications these measure at most, each of its `open_cases` (default all).
+
+    A launch that measures all the pairs of a group measures a replication of each.
+    """
+    return sum(len(dispatch.replications) * open_cases(dispatch) for dispatch in dispatches)
 
 
 class Schedule:

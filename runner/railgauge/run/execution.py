@@ -25,7 +25,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import Catalogue
-from railgauge.plan.schedule import Dispatch, Extent, Round
+from railgauge.plan.schedule import Dispatch, Round
 from railgauge.plan.wall_time import LaunchTimes, within
 from railgauge.run.stopping import Judge
 from railgauge.run.time_left import TimeLeft
@@ -47,7 +47,8 @@ Namer = Callable[[Dispatch], str]
 class Outlook:
     """What is to be measured now: `total` replications of run `run`, of cases that `name` names.
 
-    `left` returns at any time how many seconds the rest of them takes.
+    Each of a group's pairs has its own. `left` returns at any time how many seconds the rest of
+    them takes.
     """
 
     run: int
@@ -173,14 +174,14 @@ class Execution:
         self._messages: queue.SimpleQueue[_Message] = queue.SimpleQueue()
         self._unstored: list[tuple[_Measured, LaunchResults]] = []
 
-    def run(self, rounds: Iterable[Round], most: Extent, left: TimeLeft | None = None) -> Totals:
+    def run(self, rounds: Iterable[Round], most: int, left: TimeLeft | None = None) -> Totals:
         """Measure all rounds, or until the user or the deadline stops it; returns what came.
 
-        The next of the `rounds` is taken when one is measured; there is at most so much in them,
-        which takes as long as is `left`.
+        The next of the `rounds` is taken when one is measured; there are at `most` so many
+        replications in them, of a group's pairs each, which take as long as is `left`.
         """
         setting = self._setting
-        self._most = most.launched
+        self._most = most
         self._left = left or self._left
         self._left.rested()
         outlook = Outlook(
@@ -188,7 +189,7 @@ class Execution:
         )
         self._observer.begin(outlook)
         if self._judge:
-            self._observer.remaining(self._most, self._judge.still_open)
+            self._observer.remaining(most, self._judge.still_open)
         workers = ThreadPoolExecutor(self._setting.concurrency, "measure")
         try:
             with calling_on_signal(self._request_stop):
@@ -204,7 +205,7 @@ class Execution:
         if self.totals.out_of_time and setting.final:
             self._store.end_cases(self._run, self._judge.end_all())
         totals = self.totals
-        totals.planned = most.planned - self._judge.spared - self._judge.optional
+        totals.planned = most - self._judge.spared - self._judge.optional
         totals.missing = totals.planned - totals.measured - totals.failed
         return totals
 
@@ -334,7 +335,8 @@ class Execution:
                 self._left.measured(dispatch)
             self._observer.measured(dispatch, outcome, message.launch)
             if stored.ended:
-                self._observer.remaining(self._most, self._judge.still_open)
+                still_planned = self._most - self._judge.spared
+                self._observer.remaining(still_planned, self._judge.still_open)
 
     def _results(self, message: _Measured) -> LaunchResults:
         """Return what the replication came to, with the end of those cases that need no more."""
@@ -350,9 +352,7 @@ class Execution:
                 if end is not None:
                     ended[case.key] = end
             if ended and not self._judge.is_open(dispatch):
-                spared = self._judge.left(dispatch)
-                self._most -= spared
-                self._left.spared(dispatch, spared)
+                self._left.spared(dispatch, self._judge.left(dispatch))
         results = [(case.key, own_outcome) for case, own_outcome in outcomes]
         return LaunchResults(dispatch.test, results, message.launch, ended)
 

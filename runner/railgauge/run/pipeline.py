@@ -47,7 +47,7 @@ from railgauge.plan.cases import restricted
 from railgauge.plan.load import load_plan
 from railgauge.plan.model import Plan
 from railgauge.plan.partial import only_cases, only_texts
-from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, extent
+from railgauge.plan.schedule import Dispatch, Schedule, dispatch_name, most_replications
 from railgauge.plan.texts import load_stored, named_texts
 from railgauge.plan.wall_time import LaunchTimes
 from railgauge.run.certified_hosts import require_certificates
@@ -328,7 +328,7 @@ def perform(job: WatchedRun) -> Finished:
         totals.stopped = True
 
     if job.schedule:
-        most = extent(job.schedule.dispatches, judge.open_cases)
+        most = most_replications(job.schedule.dispatches, judge.open_cases)
         store.keep_few_pages()
         # Who stops it while nothing is measured any more waits for the end, which is near.
         with calling_on_signal(stop), _with_resume_hint(job):

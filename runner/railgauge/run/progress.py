@@ -205,7 +205,7 @@ class PlainProgress(_Progress):
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Write what went wrong, and now and then how far we are."""
         self._print_faults(dispatch, outcome, launch)
-        self._measured += not outcome.warmup
+        self._measured += 0 if outcome.warmup else len(dispatch.cases)
         now = time.monotonic()
         if self._measured and now - self._reported_at >= self._seconds:
             self._reported_at = now
@@ -296,7 +296,7 @@ class LiveProgress(_Progress):
     def measured(self, dispatch: Dispatch, outcome: Outcome, launch: Launch) -> None:
         """Move the bar; show above it what went wrong."""
         self._print_faults(dispatch, outcome, launch)
-        advance = 0 if outcome.warmup else 1
+        advance = 0 if outcome.warmup else len(dispatch.cases)
         figure = _headline(self._engines, dispatch, outcome)
         with _QUIETLY:
             left = f"{_clock(self._left())} left"

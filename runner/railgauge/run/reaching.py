@@ -13,7 +13,7 @@ from railgauge.hosts.transport.closing import close_all
 from railgauge.hosts.transport.interface import Transport
 from railgauge.hosts.transport.interface import run as run_program
 from railgauge.plan.model import Host
-from railgauge.plan.schedule import Dispatch, extent
+from railgauge.plan.schedule import Dispatch, most_replications
 from railgauge.run.job import ArrangedRun, EquippedRun, ReachedRun, extended
 
 _REACH_SECONDS = 60.0
@@ -84,7 +84,7 @@ def _without(job: _Before, reasons: Mapping[str, str]) -> _Before:
     lost = {name: reasons[machine] for name, machine in job.machines.items() if machine in reasons}
     left = job.schedule.keep(lambda dispatch: lost.keys().isdisjoint(dispatch.hosts))
     before, after = (
-        extent(schedule.dispatches, job.judge.open_cases).planned
+        most_replications(schedule.dispatches, job.judge.open_cases)
         for schedule in (job.schedule, left)
     )
     left_out = job.left_out + before - after

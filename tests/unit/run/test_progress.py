@@ -108,6 +108,24 @@ def test_failures_are_told_in_a_plain_log() -> None:
     ]
 
 
+def test_a_launch_of_all_pairs_counts_as_a_replication_of_each() -> None:
+    """As the run's end and `check` count them."""
+    log, screen = io.StringIO(), io.StringIO()
+    live = LiveProgress(console(screen, force_terminal=True, width=120))
+    pairs = tuple(Case(f"k{i}", "mpi", f"pair {i}", "gw", "hh", {}) for i in range(6))
+    dispatch = Dispatch("t", pairs[0], (1, 2), pairs)
+    for progress in (PlainProgress(log), live):
+        progress.begin(Outlook(1, 12, lambda _: "t", load_catalogue(), lambda: 90.0))
+        for number in dispatch.replications:
+            progress.measured(dispatch, Outcome(number, 0.0, {"latency": 1e-6}), Launch(0.0))
+        progress.end()
+    assert log.getvalue().splitlines() == [
+        "run 1: 12 replications to measure",
+        "12/12 replications in 0:00",
+    ]
+    assert "12/12" in screen.getvalue()
+
+
 def test_what_engines_and_hosts_say_does_nothing_to_a_terminal_or_a_log() -> None:
     """Half a surrogate pair, which JSON can name, is in no encoding."""
     text = "no\x1b[2J\nfigure \ud800"

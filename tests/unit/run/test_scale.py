@@ -21,7 +21,7 @@ from railgauge.hosts.transport.fake import Program
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Dispatch, Round, Schedule, extent
+from railgauge.plan.schedule import Dispatch, Round, Schedule, most_replications
 from railgauge.run.execution import Execution, Observer, Setting, Totals
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, NewRun, PlannedCase
@@ -94,7 +94,7 @@ def measure_pairs(
             {"tcp": metrics},
         )
         return Execution(store, run, diary, setting).run(
-            rounds, extent(dispatch for dispatches in rounds for dispatch in dispatches)
+            rounds, most_replications(dispatch for dispatches in rounds for dispatch in dispatches)
         )
 
 
@@ -237,5 +237,5 @@ def test_a_signal_after_the_last_round_stops_what_would_come_next(tmp_path: Path
 
     setting = Setting(load_catalogue(), str, {}, 1, lambda dispatch: Terms(at=("", "")))
     with Store.open(str(tmp_path / "results.db")) as store:
-        totals = Execution(store, 1, Diary(), setting).run(rounds(), extent([]))
+        totals = Execution(store, 1, Diary(), setting).run(rounds(), 0)
     assert totals.stopped

@@ -12,7 +12,7 @@ from railgauge.engine.outcome import Launch, Outcome
 from railgauge.plan.cases import Case, ExpandedTest
 from railgauge.plan.catalogue import Value, load_catalogue
 from railgauge.plan.model import Test
-from railgauge.plan.schedule import Dispatch, Schedule, extent
+from railgauge.plan.schedule import Dispatch, Schedule, most_replications
 from railgauge.run.stopping import Judge, rules_of
 from railgauge.store import Store
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase
@@ -205,17 +205,17 @@ def test_a_launch_of_all_pairs_is_open_while_any_of_them_is() -> None:
     share = dict.fromkeys((case.key for case in test.cases), 0.0) | {"h2h0": 0.5}
     judge = Judge([test], CATALOGUE)
     plan = lazy(test)
-    most = extent(plan.dispatches)
-    assert most == (20, 120)
+    most = most_replications(plan.dispatches)
+    assert most == 120
     measured = list(run(plan, judge, share))
     assert len(measured) == 20 * 6
     # The others ended at 8, but had all the replications.
-    assert most.planned - judge.spared - judge.optional == 120
+    assert most - judge.spared - judge.optional == 120
     assert [entry.case.key for entry in judge.unsettled()] == ["h2h0"]
 
     settled = Judge([test], CATALOGUE)
     assert len(list(run(lazy(test), settled, dict.fromkeys(share, 0.0)))) == 8 * 6
-    assert most.planned - settled.spared - settled.optional == 8 * 6
+    assert most - settled.spared - settled.optional == 8 * 6
 
 
 def test_a_test_with_a_number_is_measured_beside_one_with_a_rule() -> None:
@@ -321,11 +321,11 @@ def test_what_pairs_that_ended_before_a_resume_may_still_take_is_not_missing(
         judge = Judge([test], CATALOGUE)
         judge.recall(store, number)
         rest = lazy(test, finished=store.replication_numbers(number)).keep(judge.is_open)
-        most = extent(rest.dispatches, judge.open_cases)
+        most = most_replications(rest.dispatches, judge.open_cases)
         measured = list(run(rest, judge, share))
         assert before + measured == whole
         assert len(measured) >= 6
-        assert most.planned - judge.spared - judge.optional == len(measured)
+        assert most - judge.spared - judge.optional == len(measured)
 
 
 def test_an_end_that_was_not_stored_any_more_is_found_again(tmp_path: Path) -> None:
