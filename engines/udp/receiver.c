@@ -25,6 +25,7 @@
 #define SHORTEST_DRAIN_NS (DRAIN_NS / 4) /* a busy host's kernel may hold packets for so long */
 #define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
 #define GRO_SIZE 65536
+#define UNFRAGMENTED 1472 /* bytes, by Ethernet and IPv4 */
 #define HEADER_ROOM 32   /* header, and a byte more */
 
 struct receiver {
@@ -445,7 +446,9 @@ struct reception receiver_group_done(const struct receiver_group *group, struct 
         sum.drain = drain > sum.drain ? drain : sum.drain;
     }
     if (sum.received == 0)
-        fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through?");
+        fail(NO_DATA, "not one datagram arrived: does a firewall let UDP through%s?",
+             group->receivers[0]->size > UNFRAGMENTED
+                 ? ", and does the path carry all fragments of one larger than its MTU" : "");
     struct span span = timed_span(streams, received, group->count);
     sum.timed = sum.received - span.before - span.after;
     sum.elapsed = ns_seconds(span_elapsed(&span, is_stamped(group->launch), group->prepared_at));

@@ -637,11 +637,15 @@ def test_a_direction_without_sense_gives_no_number(engines, numbers, claims, cod
     assert (outcome.error["code"], outcome.of("replication")) == (code, [])
 
 
-def test_a_server_that_heard_nothing_says_so_and_sends_nothing(engines) -> None:
-    client = StreamClient(engines.server("udp").port, mode="bidirectional", datagram=100)
+@pytest.mark.parametrize(("size", "in_fragments"), [(100, False), (40_000, True)])
+def test_a_server_that_heard_nothing_says_so_and_sends_nothing(
+    engines, size: int, in_fragments: bool
+) -> None:
+    client = StreamClient(engines.server("udp").port, mode="bidirectional", datagram=size)
     client.start(duration=60)
     kind, fields = client.end(9)
     assert (kind, fields["code"]) == (client.wire.FAILED, "no-data")
+    assert ("fragments" in fields["message"]) is in_fragments
     client.sockets[0].setblocking(False)
     with pytest.raises((BlockingIOError, ConnectionRefusedError)):
         client.sockets[0].recv(1000)
