@@ -74,6 +74,10 @@ static const struct parameter parameters[] = {
      "true: receivers have the kernel copy no more than each datagram's header (MSG_TRUNC), which "
      "takes less CPU time than in a program that reads its data; not with gro",
      .implied = true},
+    {"send", CHOICE, "send", 0, 0, "send|zerocopy", "stream|generator", NULL,
+     "zerocopy: the kernel takes data where they lie (MSG_ZEROCOPY), as many devices can; those of "
+     "64 sends in turn, each of which waits until the last one there is done; not with batch",
+     .implied = true},
     {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
      "false: non-blocking test sockets on both ends, waited for with poll",
      .implied = true},
@@ -212,6 +216,9 @@ static const struct metric metrics[] = {
      .kind = KIND_COUNT},
     {"omitted_lost_packets", "", "neither", "stream", "with omit: of those, what never arrived",
      NULL, 1, 0, .kind = KIND_COUNT},
+    {"zerocopy_copied", "", "lower", "stream|generator",
+     "share of the MSG_ZEROCOPY sends whose data the kernel copied all the same", NULL, 1, 0,
+     .kind = KIND_SHARE},
     {"round_trips", "", "neither", "latency", "datagrams that came back", "trips", 1, 0,
      .kind = KIND_COUNT},
     ROUND_TRIP_METRICS,
@@ -327,7 +334,7 @@ static const struct engine udp = {
                 "duplicate_packets|reordered_packets|receiver_drops|"
                 "reverse_duplicate_packets|reverse_reordered_packets|reverse_receiver_drops|"
                 "send_gap_p50|send_gap_p99|jitter|interarrival_p50|interarrival_p99|"
-                "relative_delay_p50|relative_delay_p99|clock_skew|clock_skew_error|loss_runs|"
+                "zerocopy_copied|relative_delay_p50|relative_delay_p99|clock_skew|clock_skew_error|loss_runs|"
                 "longest_loss_run|"
                 "sequence_throughput|sequence_last|rtt_p50|rtt_p90|rtt_p99|rtt_p999|rtt_p9999",
     .solo = "generator",

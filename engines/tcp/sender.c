@@ -131,10 +131,11 @@ static void read_flow(const struct sender *s, const struct tcp_state *state,
 static void wait_for_room(struct sender *s, int error, uint64_t since)
 {
     if (error == ENOBUFS) { /* too many zero-copy calls under way */
-        uint64_t before = s->writer.completed;
+        struct zerocopy *calls = &s->writer.zerocopy;
+        uint64_t before = calls->completed;
         poll(&(struct pollfd){.fd = s->writer.fd}, 1, 1000);
-        writer_reap(&s->writer);
-        if (s->writer.completed == before && s->writer.completed == s->writer.handed)
+        zerocopy_reap(calls);
+        if (calls->completed == before && calls->completed == calls->handed)
             fail(NO_BUFFERS, "the kernel takes no zero-copy data: smaller messages may pass, or a "
                  "higher 'ulimit -l' or net.core.optmem_max");
         error = EAGAIN;
@@ -328,7 +329,8 @@ void wait_until_sent(struct sender *senders, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         wait_for_last_byte(&senders[i]);
-        if (senders[i].writer.handed && !writer_finish(&senders[i].writer))
+        struct zerocopy *calls = &senders[i].writer.zerocopy;
+        if (calls->handed && !zerocopy_finish(calls))
             fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
     }
 }

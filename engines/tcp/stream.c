@@ -30,23 +30,14 @@ size_t receiver_tasks(struct receiver *receiver, struct task *tasks, size_t coun
     return count;
 }
 
-/* On a loopback the kernel copies what it was asked not to copy: said once, measured always. */
 static void set_copied_share(const struct sender *sender, size_t count, struct result *result)
 {
-    static bool warned;
     uint64_t completed = 0, copied = 0;
     for (size_t i = 0; i < count; i++) {
-        completed += sender[i].writer.completed;
-        copied += sender[i].writer.copied;
+        completed += sender[i].writer.zerocopy.completed;
+        copied += sender[i].writer.zerocopy.copied;
     }
-    if (completed == 0)
-        return;
-    result_set(result, "zerocopy_copied", (double)copied / (double)completed);
-    if (copied > 0 && !warned)
-        report_warning("zerocopy-copied", "client",
-                       "the kernel copied data that it was given without copying, as it does on "
-                       "loopback: this is not what zero-copy sending costs");
-    warned = warned || copied > 0;
+    set_zerocopy_copied(result, completed, copied);
 }
 
 void take_sent(const struct sender *sender, size_t count, struct usage usage,

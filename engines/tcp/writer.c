@@ -1,16 +1,11 @@
 #include "writer.h"
 
-#include "../lib/clock.h"
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/parameters.h"
-#include "../lib/sockopts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/errqueue.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
@@ -19,7 +14,6 @@
 
 #define PIPE_SIZE (1 << 20)
 #define REAP_EVERY 32 /* zero-copy calls between two looks at what is done */
-#define REAP_SECONDS 10.0
 
 static ssize_t put_send(struct writer *w, const struct item *item, size_t at, size_t size)
 {
@@ -104,8 +98,11 @@ static ssize_t put_zerocopy(struct writer *w, const struct item *item, size_t at
     ssize_t step = send(w->fd, from, size, MSG_NOSIGNAL | MSG_ZEROCOPY);
     if (step < 0 && errno == EFAULT && item)
         file_changed(item);
-    if (step > 0 && ++w->handed % REAP_EVERY == 0)
-        writer_reap(w);
+    if (step > 0) {
+        zerocopy_add(&w->zerocopy);
+        if (w->zerocopy.handed % REAP_EVERY == 0)
+            zerocopy_reap(&w->zerocopy);
+    }
     return step;
 }
 
@@ -150,50 +147,6 @@ void writer_begin(struct writer *w, int fd)
     }
     w->fd = fd;
     w->from = w->buffered = w->piped = 0;
-    w->handed = w->completed = w->copied = 0;
     if (w->put == put_zerocopy)
-        set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1, "zero-copy sending");
-}
-
-/* One notice covers a range of calls. */
-static void take_notice(struct writer *w, const struct cmsghdr *control)
-{
-    struct sock_extended_err notice;
-    bool is_error = (control->cmsg_level == SOL_IP && control->cmsg_type == IP_RECVERR) ||
-                (control->cmsg_level == SOL_IPV6 && control->cmsg_type == IPV6_RECVERR);
-    if (!is_error || control->cmsg_len < CMSG_LEN(sizeof notice))
-        return;
-    memcpy(&notice, CMSG_DATA(control), sizeof notice);
-    if (notice.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
-        return;
-    uint32_t calls = notice.ee_data - notice.ee_info + 1;
-    w->completed += calls;
-    if (notice.ee_code & SO_EE_CODE_ZEROCOPY_COPIED)
-        w->copied += calls;
-}
-
-void writer_reap(struct writer *w)
-{
-    for (;;) {
-        _Alignas(struct cmsghdr) char space[256];
-        struct msghdr message = {.msg_control = space, .msg_controllen = sizeof space};
-        if (recvmsg(w->fd, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-            return;
-        for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-            take_notice(w, c);
-    }
-}
-
-bool writer_finish(struct writer *w)
-{
-    uint64_t limit = now_ns() + seconds_ns(REAP_SECONDS);
-    for (;;) {
-        struct pollfd poll_entry = {.fd = w->fd, .events = 0};
-        writer_reap(w);
-        if (w->completed >= w->handed)
-            return true;
-        if (now_ns() > limit)
-            return false;
-        poll(&poll_entry, 1, 1);
-    }
+        zerocopy_begin(&w->zerocopy, fd);
 }

@@ -4,6 +4,8 @@
 
 #include "source.h"
 
+#include "../lib/zerocopy.h"
+
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,8 +20,7 @@ struct writer {
     size_t from, buffered; /* of what was read from the file and not yet sent */
     int pipe[2];         /* for splice, which needs one between file and socket; 0: none */
     size_t piped;        /* bytes in it */
-    /* Calls with MSG_ZEROCOPY: all; reported as done by the kernel; of these, copied after all. */
-    uint64_t handed, completed, copied;
+    struct zerocopy zerocopy;
 };
 
 /* Chooses the way that the parameters ask for; makes buffer and pipe, the first time. */
@@ -27,12 +28,6 @@ void writer_prepare(struct writer *writer, const struct launch *launch, bool fil
 
 /* Sets it upon a new connection. */
 void writer_begin(struct writer *writer, int fd);
-
-/* Takes the kernel's news of MSG_ZEROCOPY buffers that are free again. */
-void writer_reap(struct writer *writer);
-
-/* Waits until all of them are: false if they are not within ten seconds. */
-bool writer_finish(struct writer *writer);
 
 /* A pipe as large as the kernel allows, up to 1 MiB. */
 void make_pipe(int ends[2]);

@@ -8,18 +8,22 @@
 #include "../lib/pace.h"
 #include "../lib/parameters.h"
 #include "../lib/under_rate.h"
+#include "../lib/zerocopy.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #define BATCH_LIMIT 1024
+#define REAP_EVERY 16 /* zero-copy calls between two looks at what is done */
 
 static const enum quantity quantity = SENT_PACKETS; /* of intervals */
 
 /* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
- * batch have headers of their own and all one payload. */
+ * batch have headers of their own and all one payload. Where the kernel doesn't copy it, there is
+ * such a piece in each slot, and none is written to while it is under way. */
 struct sender {
     const struct sender_group *group;
     int fd;
@@ -42,11 +46,19 @@ struct sender {
     uint64_t look_at; /* the moment when an interval ends, or the omitted part */
     struct intervals intervals;
     struct histogram gaps;
+    struct zerocopy zerocopy;
+    unsigned char *slots; /* NULL: the kernel copies */
+    size_t slot_size;
     _Alignas(4096) unsigned char packet[LARGEST];
     struct mmsghdr messages[BATCH_LIMIT];
     struct iovec parts[BATCH_LIMIT][2];
     unsigned char headers[BATCH_LIMIT][PACKET_HEADER];
 };
+
+static bool is_zerocopy(const struct launch *launch)
+{
+    return strcmp(text_of(launch, "send"), "zerocopy") == 0;
+}
 
 void check_sending(const struct launch *launch)
 {
@@ -61,6 +73,8 @@ void check_sending(const struct launch *launch)
                             "don't count");
     if (gso > 1 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");
+    if (is_zerocopy(launch) && int_of(launch, "batch") > 1)
+        fail(BAD_PARAMETER, "batch: send zerocopy takes one call a send: use gso for many at once");
     if (gso > 1 && gso > most)
         fail(BAD_PARAMETER,
              "gso: %d datagrams of %g bytes are more than the %d bytes that one send takes: at "
@@ -81,6 +95,19 @@ static void prepare_batch(struct sender *sender, const struct address *to)
         };
         header_begin(sender->headers[i], sender->header, sender->group->trial->token);
     }
+}
+
+static void begin_headers(const struct sender *sender, unsigned char *packet)
+{
+    for (unsigned int i = 0; i < sender->segments; i++)
+        header_begin(packet + i * sender->size, sender->header, sender->group->trial->token);
+}
+
+static void prepare_slots(struct sender *sender)
+{
+    for (size_t i = 0; i < ZEROCOPY_SLOTS; i++)
+        begin_headers(sender, sender->slots + i * sender->slot_size);
+    zerocopy_begin(&sender->zerocopy, sender->fd);
 }
 
 static void prepare(struct sender *sender, const struct sender_group *group, size_t number)
@@ -110,8 +137,9 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     sender->newest = 0;
     intervals_prepare(&sender->intervals, launch, group->trial, &quantity, 1);
     histogram_clear(&sender->gaps);
-    for (unsigned int i = 0; i < sender->segments; i++)
-        header_begin(sender->packet + i * sender->size, sender->header, group->trial->token);
+    begin_headers(sender, sender->packet);
+    if (sender->slots)
+        prepare_slots(sender);
     if (sender->batch > 1)
         prepare_batch(sender, group->to);
 }
@@ -122,18 +150,64 @@ static void make_sender(void *share)
     *sender = (struct sender *)(void *)test_buffer(sizeof **sender);
     histogram_open(&(*sender)->gaps);
     (*sender)->intervals = (struct intervals){0};
+    (*sender)->zerocopy = (struct zerocopy){0};
+    (*sender)->slots = NULL;
+}
+
+static void make_slots(void *share)
+{
+    struct sender *sender = share;
+    sender->slots = test_buffer(ZEROCOPY_SLOTS * sender->slot_size);
+}
+
+/* By its own thread each, for its memory's sake. */
+static void make_senders(struct sender_group *group, bool server, int first)
+{
+    struct task tasks[MAX_THREADS];
+    for (size_t i = 0; i < group->count; i++)
+        tasks[i] = (struct task){make_sender, &group->senders[i], first + (int)i};
+    team_prepare(group->launch, server, tasks, group->count);
+    if (!is_zerocopy(group->launch))
+        return;
+    for (size_t i = 0; i < group->count; i++) {
+        group->senders[i]->slot_size = LARGEST + 1;
+        tasks[i] = (struct task){make_slots, group->senders[i], first + (int)i};
+    }
+    team_prepare(group->launch, server, tasks, group->count);
 }
 
 void sender_group_prepare(struct sender_group *group, bool server, int first)
 {
-    struct task tasks[MAX_THREADS];
     group->count = (size_t)int_of(group->launch, "threads");
-    for (size_t i = 0; i < group->count; i++)
-        tasks[i] = (struct task){make_sender, &group->senders[i], first + (int)i};
     if (group->senders[0] == NULL)
-        team_prepare(group->launch, server, tasks, group->count);
+        make_senders(group, server, first);
     for (size_t i = 0; i < group->count; i++)
         prepare(group->senders[i], group, i);
+}
+
+/* A piece that the kernel doesn't read any more. */
+static unsigned char *free_slot(struct sender *sender)
+{
+    struct zerocopy *calls = &sender->zerocopy;
+    if (calls->next % REAP_EVERY == 0)
+        zerocopy_reap(calls);
+    if (!zerocopy_wait(calls))
+        fail(NO_BUFFERS, "the kernel was not done with zero-copy data for 10 s");
+    return sender->slots + calls->next % ZEROCOPY_SLOTS * sender->slot_size;
+}
+
+static ssize_t send_uncopied(struct sender *sender, const unsigned char *data, size_t size)
+{
+    const struct address *to = sender->group->to;
+    ssize_t sent = sendto(sender->fd, data, size, MSG_ZEROCOPY, to ? &to->any : NULL,
+                          to ? to->length : 0);
+    int error = errno;
+    if (sent < 0)
+        zerocopy_reap(&sender->zerocopy);
+    else
+        zerocopy_add(&sender->zerocopy);
+    errno = error;
+    return sent;
 }
 
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
@@ -149,11 +223,12 @@ static int hand_over(struct sender *sender, uint64_t now)
         return sendmmsg(sender->fd, sender->messages, count, 0);
     }
     unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
-    unsigned char *packet = sender->packet;
-    for (unsigned int i = 0; i < count; i++, packet += sender->size)
-        header_stamp(packet, sender->header, (sender->sent + i) | flag, stamp);
-    ssize_t sent = sendto(sender->fd, sender->packet, count * sender->size, 0,
-                          to ? &to->any : NULL, to ? to->length : 0);
+    unsigned char *packet = sender->slots ? free_slot(sender) : sender->packet;
+    for (unsigned int i = 0; i < count; i++)
+        header_stamp(packet + i * sender->size, sender->header, (sender->sent + i) | flag, stamp);
+    ssize_t sent = sender->slots ? send_uncopied(sender, packet, count * sender->size)
+                                 : sendto(sender->fd, packet, count * sender->size, 0,
+                                          to ? &to->any : NULL, to ? to->length : 0);
     return sent < 0 ? -1 : (int)count;
 }
 
@@ -336,6 +411,20 @@ struct sent sender_group_done(const struct sender_group *group)
     return sent;
 }
 
+/* All that the kernel still reads is sent by then. */
+static void finish_zerocopy(const struct sender_group *group, struct result *result)
+{
+    uint64_t completed = 0, copied = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        struct zerocopy *calls = &group->senders[i]->zerocopy;
+        if (calls->handed && !zerocopy_finish(calls))
+            fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
+        completed += calls->completed;
+        copied += calls->copied;
+    }
+    set_zerocopy_copied(result, completed, copied);
+}
+
 struct omitted sender_group_omitted(const struct sender_group *group, struct usage *usage)
 {
     struct omitted sum = {0};
@@ -413,6 +502,7 @@ void sender_group_run(struct sender_group *group, struct client *client, const s
     sender_group_prepare(group, false, 0);
     sender_group_tasks(group, tasks, 0);
     struct usage usage = team_run(client->launch, false, tasks, group->count);
+    finish_zerocopy(group, result);
     sender_group_omitted(group, &usage);
     usage.elapsed = sender_group_done(group).elapsed;
     result_set_usage(result, "client", &usage);

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import socket
 import struct
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from tests.support import long_way
 from tests.support.wire import PATIENCE
 
 BUFFER = "--sockbuf=4MiB"
@@ -137,6 +140,7 @@ def test_unpaced_streams_have_no_gaps_to_tell(engines) -> None:
         (("--rate=1Mbit/s", "--wait=1ms"), "rate and wait"),
         (("--gso=45",), "at most 44"),
         (("--gso=2", "--batch=2"), "batch and gso"),
+        (("--send=zerocopy", "--batch=2"), "use gso"),
     ],
 )
 def test_options_that_contradict_each_other_are_a_mistake(engines, options, words: str) -> None:
@@ -146,6 +150,38 @@ def test_options_that_contradict_each_other_are_a_mistake(engines, options, word
 
 
 # Segments.
+
+
+@pytest.mark.parametrize("options", [(), ("--gso=44", "--gro=true"), ("--threads=3",)])
+def test_what_is_sent_without_copying_is_counted_like_all_else(engines, options) -> None:
+    outcome = engines.client(
+        engines.server("udp"), "--send=zerocopy", "--count=1000", *options, BUFFER, count=3
+    )
+    sent = 3000 if "--threads=3" in options else 1000
+    for m in outcome.metrics:
+        assert (m["sent_packets"], m["received_packets"] + m["lost_packets"]) == (sent, sent)
+        assert (m["duplicate_packets"], m["lost_packets"]) == (0, m["receiver_drops"])
+        assert m["zerocopy_copied"] == 1  # loopback always copies
+    assert [w["code"] for w in outcome.of("warning")] == ["zerocopy-copied"]
+
+
+@pytest.mark.parametrize(("gso", "size"), [(0, 1460), (4, 1460), (0, 24)])
+def test_no_datagram_changes_while_the_kernel_reads_it(engines, require, gso, size) -> None:
+    """On a slow link more of them lie in the queue than there are slots, and are read late."""
+    may = os.geteuid() == 0 and Path("/dev/net/tun").exists()
+    require(may, "root and /dev/net/tun, to make network namespaces")
+    with long_way.limited("50mbit") as way:
+        server = engines.server("udp", prefix=way.inside(way.far))
+        arguments = ("--json", f"--port={server.port}", "--replications=2", "--count=2000", BUFFER)
+        options = ("--send=zerocopy", f"--gso={gso}", f"--datagram={size}")
+        argv = engines.argv("udp", "client", long_way.FAR, *arguments, *options)
+        outcome = engines.start_other(*way.inside(way.near), *argv).finish()
+    for m in outcome.metrics:
+        assert (m["sent_packets"], m["duplicate_packets"], m["reordered_packets"]) == (2000, 0, 0)
+        assert m["received_packets"] + m["lost_packets"] == 2000
+        # The queue has room for as many single datagrams as may be under way.
+        assert gso or m["lost_packets"] == m["receiver_drops"]
+    assert len(outcome.metrics) == 2
 
 
 @pytest.mark.parametrize("gro", ["true", "false"])
