@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
@@ -66,6 +67,11 @@ def centre(text: str, columns: int) -> str:
 def capitalised(text: str) -> str:
     """Return the text with a capital first letter; str.capitalize makes the others small."""
     return text[:1].upper() + text[1:]
+
+
+def file_stem(text: str) -> str:
+    """Return what is left of `text` in a file's name: a-z, 0-9 and `-`, at most 50 of them."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50]
 
 
 def natural(name: str) -> tuple[tuple[int, str], ...]:

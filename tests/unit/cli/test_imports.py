@@ -41,6 +41,9 @@ ALLOWED = {
     ("compare", "1", "8", "--db", "{folder}/runs.db"): {"numpy", "scipy", "sqlalchemy"},
     # Nothing changed since it was made.
     ("site", "--db", "{folder}/runs.db", "--out", "{folder}/site"): {"sqlalchemy"},
+    ("site", "--db", "{folder}/runs.db", "--out", "{folder}/new"): (
+        {"jinja2", "numpy", "scipy", "sqlalchemy"}
+    ),
 }
 _SCRIPT = """
 import json, sys

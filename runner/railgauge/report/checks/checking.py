@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError, Problem
 from railgauge.base.number import fitting_units, scale
@@ -14,7 +15,7 @@ from railgauge.plan.catalogue import SOAK, Catalogue, ParameterInfo
 from railgauge.plan.catalogue.result_metrics import result_metrics
 from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.plan.yamlfile import Document
-from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
+from railgauge.report.definition.model_parts import Selection
 from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables.axes import (
     FIXED_AXES,
@@ -22,9 +23,13 @@ from railgauge.report.tables.axes import (
     Axis,
     granted_name,
     parameter_infos,
+    selected_values,
 )
 from railgauge.report.tables.run_axes import is_run_axis
 from railgauge.report.tables.theoretical import BRACED
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.model_parts import AxisSpec
 
 Place = tuple[str | int, ...]
 Selections = Mapping[str, Selection]

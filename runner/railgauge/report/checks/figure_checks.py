@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from railgauge.base.errors import Problem
 from railgauge.base.suggestion import suggest
 from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place
-from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
+from railgauge.report.definition.figure_model import YSpec
 from railgauge.report.definition.statistic import own_unit
 from railgauge.report.figures.kinds import KINDS, kind_of
 from railgauge.report.figures.kinds.errorbars import fits
 from railgauge.report.figures.kinds.kind import AxisRules, Kind
 from railgauge.report.tables.axes import FIXED_AXES
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec, XSpec
 
 _TO_SHOW = {
     "number": "the parameter to show, such as datagram",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from railgauge.base.errors import Problem
 from railgauge.base.quantities import unit_of
@@ -13,12 +14,14 @@ from railgauge.plan.catalogue import Catalogue
 from railgauge.plan.yamlfile import Document
 from railgauge.report.checks.checking import Checker, Place, Selections
 from railgauge.report.definition.cell_names import name_of, places_of
-from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
 from railgauge.report.definition.statistic import LOCATIONS, own_unit
 from railgauge.report.tables.axes import FIXED_AXES, REPLICATION, granted_name
 from railgauge.report.tables.logged import SIDES, axes_of, is_logged, without_axes
 from railgauge.report.tables.parameter_rows import PARAMETERS
 from railgauge.report.tables.table_series import own_axes
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import CellSpec, SlowNodesSpec, TableSpec
 
 # Statistics that have no ratio to a theoretical value.
 _NO_RATIO = ("cv", "n", "outliers")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import CellSpec, TableSpec
 
 
 def places_of(cells: Sequence[CellSpec], name: str) -> list[int]:

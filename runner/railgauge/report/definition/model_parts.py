@@ -32,11 +32,6 @@ Selection = Annotated[
 Text = Annotated[str, PlainValidator(lambda value: str(_scalar(value))), WithJsonSchema(_A_VALUE)]
 
 
-def selected_values(selection: Selection) -> list[Value]:
-    """Return the values that a selection names, be it one value or a list."""
-    return selection if isinstance(selection, list) else [selection]
-
-
 _STEM = r"[a-z0-9][a-z0-9-]{0,63}"
 
 

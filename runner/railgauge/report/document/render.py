@@ -11,25 +11,29 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import in_columns, visible
 from railgauge.base.number import plural
 from railgauge.report.figures import svg
-from railgauge.report.figures.figure import Figure, text_bars
-from railgauge.report.figures.plotfile import DrawnFigure
+from railgauge.report.figures.figure import text_bars
 from railgauge.report.formats import tex
 from railgauge.report.formats.plaintext import TextLayout
 from railgauge.report.formats.templates import ANGLED, environment, policy
 from railgauge.report.formats.textable import lay_out
 from railgauge.report.formats.tooltip import tooltip
-from railgauge.report.pages.appendix.appendix_parts import Appendix
-from railgauge.report.pages.case.case_view import CasePage
-from railgauge.report.pages.case.timeplot import CasePlot
-from railgauge.report.pages.contents import Details, Passage, ReportPart
 from railgauge.report.pages.machines import in_short
-from railgauge.report.pages.page import Page, sentences
+from railgauge.report.pages.page import sentences
 from railgauge.report.tables.display_form import display_form
-from railgauge.report.tables.table import Table, marks
+from railgauge.report.tables.table import marks
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from railgauge.report.figures.figure import Figure
+    from railgauge.report.figures.plotfile import DrawnFigure
+    from railgauge.report.pages.appendix.appendix_parts import Appendix
+    from railgauge.report.pages.case.case_view import CasePage
+    from railgauge.report.pages.case.timeplot import CasePlot
+    from railgauge.report.pages.contents import Details, Passage, ReportPart
+    from railgauge.report.pages.page import Page
+    from railgauge.report.tables.table import Table
 
 # Columns of a terminal that a text takes.
 _PROSE = 80

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
 from railgauge.base.number import plural
-from railgauge.report.definition.definition_model import NoteLevel, Spec, TableSpec
 from railgauge.report.document.render import (
     render_appendix_latex,
     render_appendix_text,
@@ -57,6 +56,7 @@ from railgauge.report.tables.table_series import TableSeries, stored_metrics
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import NoteLevel, Spec, TableSpec
     from railgauge.store import Store
     from railgauge.store.records import Series, StoredRun
 

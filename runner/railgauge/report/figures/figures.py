@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Figure
 from railgauge.report.figures.kinds import kind_of
 from railgauge.report.figures.kinds.kind import FigureLine, Kind, Lacking
@@ -27,6 +26,7 @@ from railgauge.report.tables.several_runs import RUN, shared_by_runs
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.report.tables.run_axes import RunAxes
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace

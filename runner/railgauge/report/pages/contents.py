@@ -8,13 +8,13 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible, width
-from railgauge.report.definition.definition_model import TextSpec
-from railgauge.report.figures.figure import Figure
-from railgauge.report.figures.plotfile import DrawnFigure
-from railgauge.report.tables.table import Table
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TextSpec
+    from railgauge.report.figures.figure import Figure
+    from railgauge.report.figures.plotfile import DrawnFigure
     from railgauge.report.tables.slow_nodes import Listing
+    from railgauge.report.tables.table import Table
 
 # So many characters fill a line of a page, and so many digits in small letters do.
 _LINE, _SMALL_DIGITS = 80, 95

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import visible
 from railgauge.base.number import plural
 from railgauge.plan.case_names import CaseNames
-from railgauge.report.pages.case.case_pages import CaseLink
 from railgauge.report.pages.contents import Details
-from railgauge.report.pages.machines import Machines, make_machines
-from railgauge.store.records import Failure, StoredRun, StoredSuspicion
+from railgauge.report.pages.machines import make_machines
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.pages.case.case_pages import CaseLink
+    from railgauge.report.pages.machines import Machines
+    from railgauge.store.records import Failure, StoredRun, StoredSuspicion
 
 _MOST_LISTED = 100
 

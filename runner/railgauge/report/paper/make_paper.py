@@ -14,7 +14,6 @@ from railgauge.exchange.importing.csv_file import CsvFile
 from railgauge.plan.cases import Case
 from railgauge.report.definition.definition_model import Spec, TableSpec, TextSpec
 from railgauge.report.definition.figure_model import FigureSpec
-from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.pages.page import time_of
 from railgauge.report.paper.paper_model import PublishedSource
@@ -22,6 +21,7 @@ from railgauge.report.paper.paper_parts import ShownRuns, paper_spec
 from railgauge.report.paper.published import import_published
 from railgauge.report.paper.read_paper import LoadedPaper
 from railgauge.report.paper.run_names import NamedRun, run_names
+from railgauge.report.tables.axes import selected_values
 from railgauge.report.tables.notes import listed
 from railgauge.report.tables.table_series import stored_metrics
 from railgauge.store import Store

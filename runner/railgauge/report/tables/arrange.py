@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from railgauge.base.characters import capitalised, visible
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.definition.statistic import own_unit
 from railgauge.report.tables import notes
 from railgauge.report.tables.authors_notes import AuthorsNotes
 from railgauge.report.tables.axes import Axis, Key
 from railgauge.report.tables.table import Column, Heading, RowLabel
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TableSpec
 
 
 def sorted_by_value(

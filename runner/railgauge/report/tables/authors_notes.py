@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.report.definition.cell_names import place_of
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Axis, AxisValue
 from railgauge.report.tables.marks import Marks, Remark
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TableSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from railgauge.plan.catalogue.argument_text import bare
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
+    from railgauge.report.definition.model_parts import Selection
 
 # The axes that every measurement has; all others are parameters of its engine.
 FIXED_AXES = ("run", "plan", "test", "engine", "link", "client_host", "server_host")
@@ -212,6 +213,11 @@ class Axis:
     def _place(self, value: AxisValue, last: int) -> int:
         place = self._order.get(value)
         return place if place is not None else self._order.get(str(value), last)
+
+
+def selected_values(selection: Selection) -> list[Value]:
+    """Return the values that a selection names, be it one value or a list."""
+    return selection if isinstance(selection, list) else [selection]
 
 
 def place_label(values: Iterable[tuple[str, AxisValue]], axis_of: Callable[[str], Axis]) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.base.number import NOT_DEFINED, format_number, in_best_unit, scale
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import (
     MEANS,
     interval_of,
@@ -41,6 +40,9 @@ from railgauge.stats.oddities import oddities
 from railgauge.stats.summaries import summaries
 from railgauge.stats.summary import Summary
 from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import CellSpec, TableSpec
 
 _ONE, _PERCENT = Decimal(1), Decimal("0.01")
 _ENDS = ("interval_low", "interval_high")

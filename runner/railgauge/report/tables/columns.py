@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.plan.catalogue.headlines import display_base
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import LOCATIONS, own_unit, resolved
 from railgauge.report.tables.axes import Key
 from railgauge.report.tables.notes import heading
 from railgauge.report.tables.table import THEORETICAL, Column
 from railgauge.stats.averages import Average
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import CellSpec, TableSpec
 
 
 def make_column(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.tables.cell_contents import CellContent
 from railgauge.report.tables.marks import Remark, in_brief
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import NoteLevel
 
 # What holds for each of so many numbers is said once.
 _LEAST_NUMBERS = 4

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
-from railgauge.base.characters import capitalised
+from railgauge.base.characters import capitalised, file_stem
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
 from railgauge.plan.catalogue.headlines import display_base, headlines
-from railgauge.report.definition.definition_model import CellSpec, Spec, Statistic, TableSpec
-from railgauge.report.definition.model_parts import AxisSpec, Selection
+from railgauge.report.definition.definition_model import CellSpec, Spec, TableSpec
+from railgauge.report.definition.model_parts import AxisSpec
 from railgauge.report.definition.statistic import LEAST_FOR_INTERVAL, own_unit
 from railgauge.report.tables.axes import axis_value
 from railgauge.report.tables.notes import words
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import Statistic
+    from railgauge.report.definition.model_parts import Selection
     from railgauge.store import Store
 
 # Where an engine has none of those.
@@ -176,14 +177,9 @@ def _cell(metric: str, series: Sequence[Series]) -> CellSpec:
     return cell.model_copy(update={"digits": 4}) if tiny and not with_interval else cell
 
 
-def stem(text: str) -> str:
-    """Return what is left of `text` in a file's name: a-z, 0-9 and `-`, at most 50 of them."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50]
-
-
 def _stem(text: str, used: set[str]) -> str:
     """Return `text` as a file name's stem that isn't among `used`, and add it there."""
-    plain = stem(text) or "table"
+    plain = file_stem(text) or "table"
     number = 1
     while (name := plain if number == 1 else f"{plain}-{number}") in used:
         number += 1

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
 from railgauge.plan.cases import Case, Value
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import parameter_infos
 from railgauge.report.tables.notes import listed
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo
+    from railgauge.report.definition.definition_model import TableSpec
 
 _MOST_VALUES = 3
 _DURATION = "duration"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, plural, scale
-from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.tables.narrowness import never_narrow, never_narrow_note
 from railgauge.report.tables.table import Footnote
 from railgauge.stats.oddities import Oddities
@@ -16,6 +15,9 @@ from railgauge.stats.outliers import OUTLIER_RANGES
 from railgauge.stats.summary import Summary
 from railgauge.stats.two_groups import TwoGroups
 from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import NoteLevel
 
 # Of each kind so many footnotes have their own text, the rest say where to find it.
 _MOST = 8

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import isnan
+from typing import TYPE_CHECKING
 
 from railgauge.base.characters import capitalised, visible
-from railgauge.report.definition.definition_model import CellSpec, NoteLevel, TableSpec
-from railgauge.report.definition.model_parts import selected_values
 from railgauge.report.definition.statistic import (
     DEFAULT,
     interval_words,
@@ -16,10 +15,13 @@ from railgauge.report.definition.statistic import (
     short,
     words_of,
 )
-from railgauge.report.tables.axes import Placed, granted_name
+from railgauge.report.tables.axes import Placed, granted_name, selected_values
 from railgauge.report.tables.spread_sentence import TOO_FEW, Measured, intervals, spread
 from railgauge.report.tables.table import Column, Heading, Method, Row
 from railgauge.store.records import Series
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import CellSpec, NoteLevel, TableSpec
 
 _ABBREVIATED = re.compile(r"\b(?:cpu|iops)\b")
 # Beyond so many a range says how many replications there are.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable
+from typing import TYPE_CHECKING
 
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import Placed, axis_value
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TableSpec
 
 PARAMETERS = "parameters"
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from railgauge.base.characters import visible
 from railgauge.base.errors import InputError
 from railgauge.report.definition.cell_names import name_of, place_of
-from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 from railgauge.report.definition.statistic import common_average
 from railgauge.report.tables import notes
 from railgauge.report.tables.arrange import group_level, header, row_labels, sorted_by_value
@@ -48,6 +47,7 @@ from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import NoteLevel, SortSpec, TableSpec
 
 # (row, column) -> the cell's place in the definition -> the index of the one series there
 Grid: TypeAlias = dict[tuple[Key, Key], dict[int, int]]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import plain_number
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.definition.statistic import (
     LEAST_FOR_INTERVAL,
     LOCATIONS,
@@ -30,6 +29,7 @@ from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import CellSpec, TableSpec
 
 _INTERVALS = {"interval": (0, 1), "interval_low": (0,), "interval_high": (1,)}
 

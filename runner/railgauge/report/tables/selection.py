@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from railgauge.report.definition.definition_model import TableSpec
-from railgauge.report.definition.model_parts import AxisSpec, Selection, selected_values
 from railgauge.report.tables.axes import (
     FIXED_AXES,
     Axis,
@@ -14,12 +12,15 @@ from railgauge.report.tables.axes import (
     Placed,
     axis_value,
     parameter_infos,
+    selected_values,
     sorted_keys,
 )
 from railgauge.store.records import Series
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import TableSpec
+    from railgauge.report.definition.model_parts import AxisSpec, Selection
 
 P = TypeVar("P", bound=Placed)
 

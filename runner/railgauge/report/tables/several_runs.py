@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from railgauge.report.definition.definition_model import TableSpec
 from railgauge.report.tables.axes import AxisValue, Placed, axis_value
 from railgauge.report.tables.pivot import SharedCellError
 from railgauge.report.tables.run_axes import LABEL, RunAxes
 from railgauge.report.tables.table import Table
 from railgauge.report.tables.table_series import PlacedCase
 from railgauge.store.records import PlannedCase, StoredRun
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.definition_model import TableSpec
 
 RUN = "run"
 

@@ -18,7 +18,6 @@ from railgauge.base.number import (
     scale,
 )
 from railgauge.plan.cases import Value
-from railgauge.report.definition.definition_model import SlowNodesSpec
 from railgauge.report.tables.axes import FIXED_AXES, Axis, place_label
 from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
@@ -45,6 +44,7 @@ from railgauge.stats.shortfalls import (
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import SlowNodesSpec
     from railgauge.report.tables.run_axes import RunAxes
     from railgauge.store.records import Series
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from railgauge.base.systemlog import SystemLog
 from railgauge.plan.cases import Case
-from railgauge.report.definition.definition_model import CellSpec, TableSpec
-from railgauge.report.definition.model_parts import Selection
 from railgauge.report.tables.axes import REPLICATION, Placed, granted_name
 from railgauge.report.tables.logged import Logs, axes_of, idle_logs, is_logged
 from railgauge.report.tables.run_axes import RunAxes
@@ -20,6 +18,8 @@ from railgauge.store.records import PlannedCase, Series, StoredRun
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue
+    from railgauge.report.definition.definition_model import CellSpec, TableSpec
+    from railgauge.report.definition.model_parts import Selection
     from railgauge.store import Store
 
 

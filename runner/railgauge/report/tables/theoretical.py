@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from railgauge.base.characters import visible
 from railgauge.base.number import best_unit, plain_number, scale
-from railgauge.hosts.peaks.host_peaks import missing_peak_reason
 from railgauge.hosts.peaks.peak import LINK_RATE, Peak
 from railgauge.plan.cases import Case
-from railgauge.plan.declared_peaks import RESOURCES
 from railgauge.report.tables.axes import Placed, as_written, axis_value
 from railgauge.report.tables.notes import listed, words
 
@@ -71,6 +69,9 @@ class Theoretical:
         if lacking:
             return NoLimit(f"no theoretical value: {', '.join(lacking)} is not known")
         resource = BRACED.sub(lambda match: as_written(axis_value(measurement, match[1])), template)
+        # Imported here: it takes longer than the rest of a page without theoretical values.
+        from railgauge.plan.declared_peaks import RESOURCES
+
         if resource not in RESOURCES:
             return NoLimit(f"no theoretical value: there is no resource {visible(resource)}")
         shared = resource.startswith(_SHARED)
@@ -101,6 +102,8 @@ class Theoretical:
         return self._limit(peaks, max(numbers) if peaks[0].unit == "s" else min(numbers))
 
     def _unknown(self, run: int, resource: str, hosts: Sequence[str]) -> NoLimit:
+        from railgauge.hosts.peaks.host_peaks import missing_peak_reason
+
         facts = self._facts.get(run, {}).get(hosts[0])
         reason = missing_peak_reason(resource, facts) if facts else ""
         return NoLimit(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.kinds import (
     arrival,
     bars,
@@ -21,6 +20,9 @@ from railgauge.report.figures.kinds import (
 from railgauge.report.figures.kinds.kind import Kind
 from railgauge.report.figures.kinds.trace_distribution import ecdf_of, histogram_of
 from railgauge.report.figures.kinds.trace_quantity import DELAY, GAP, JITTER, ROUND_TRIP
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
 
 KINDS: Mapping[str, Kind[Any]] = {
     "arrival": arrival.KIND,

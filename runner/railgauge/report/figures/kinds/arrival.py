@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from railgauge.base.number import best_unit, format_number, plural, scale
 from railgauge.base.trace import Trace, loss_runs
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
@@ -21,6 +20,7 @@ from railgauge.report.figures.thin import thinned, visible_points
 from railgauge.report.tables.table import Cell, Column, Heading, Row, RowLabel, Table
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

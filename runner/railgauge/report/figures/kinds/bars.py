@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from railgauge.base.errors import InputError
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import record
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
@@ -19,6 +18,7 @@ from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind
 from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

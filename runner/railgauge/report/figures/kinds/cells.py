@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from railgauge.base.errors import InputError
 from railgauge.base.number import plain_number
 from railgauge.plan.cases import Value
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import summary_of, value_of, words_of
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.figures.kinds import valued
@@ -25,6 +24,7 @@ from railgauge.report.tables.axes import Axis, AxisValue, axis_value
 from railgauge.stats.summary import summarise
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

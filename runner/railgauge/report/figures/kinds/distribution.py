@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.number import plural
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
 from railgauge.report.figures.kinds import valued
@@ -21,6 +20,7 @@ from railgauge.report.tables.axes import Axis
 from railgauge.stats.summary import summarise
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from railgauge.base.errors import InputError
 from railgauge.plan.cases import Value
-from railgauge.report.definition.figure_model import Errors, FigureSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
     LEAST_FOR_INTERVAL,
@@ -25,6 +24,7 @@ from railgauge.report.tables.narrowness import levels_note
 from railgauge.stats.summary import Summary, summarise
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import Errors, FigureSpec
     from railgauge.store.records import Series
 
 # Of these the values behind them say how far off they may be.

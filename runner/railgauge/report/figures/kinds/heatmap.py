@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from railgauge.base.number import plain_number, plural
 from railgauge.plan.cases import Value
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import FIELDS, words_of
 from railgauge.report.figures.figure import Content, Grid, Scale, Tics
 from railgauge.report.figures.kinds import valued
@@ -23,6 +22,7 @@ from railgauge.report.tables.matrix import Matrix, make_matrix
 from railgauge.report.tables.narrowness import alarms
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

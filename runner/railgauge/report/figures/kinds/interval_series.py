@@ -13,7 +13,6 @@ from railgauge.base.errors import InputError
 from railgauge.base.intervals import Intervals, Readings
 from railgauge.base.number import best_unit, in_best_unit, plural
 from railgauge.plan.cases import Case
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import counting
@@ -21,6 +20,7 @@ from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, sca
 from railgauge.report.figures.kinds.trace_quantity import NS
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 from railgauge.base.errors import InputError
 from railgauge.base.number import fitting_units, scale
 from railgauge.plan.cases import Case
-from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.figures.figure import Content, Scale
 from railgauge.report.tables.axes import Axis, Placed
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
     from railgauge.store import Store
 
 M = TypeVar("M", bound=Placed)
@@ -105,6 +105,6 @@ def scale_of(
         )
     shown_unit = "" if unit == "1" else unit
     chosen_log = log if axis.log is None else axis.log
-    low, high = (axis.from_, axis.to) if isinstance(axis, YSpec) else (None, None)
+    low, high = (figure.y.from_, figure.y.to) if axis is figure.y else (None, None)
     shown_scale = Scale(axis.title or title, shown_unit, chosen_log, low=low, high=high)
     return shown_scale, float(per_unit)

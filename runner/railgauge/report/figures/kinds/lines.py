@@ -13,7 +13,6 @@ import numpy as np
 from railgauge.base.errors import InputError
 from railgauge.base.number import scale
 from railgauge.plan.cases import Value
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import record
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale, Style, place_text
 from railgauge.report.figures.kinds import valued
@@ -24,6 +23,7 @@ from railgauge.report.tables.axes import Axis, axis_value
 from railgauge.report.tables.theoretical import NoLimit, Theoretical
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from railgauge.base.number import plural
 from railgauge.base.trace import Trace, loss_runs
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import bin_edges, counting, steps, with_margins
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, scale_of
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

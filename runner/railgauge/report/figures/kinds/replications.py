@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from railgauge.base.errors import InputError
 from railgauge.base.number import plural
 from railgauge.plan.cases import Value
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import DEFAULT
 from railgauge.report.figures.axis_ends import time_scale
 from railgauge.report.figures.figure import Content, PlottedSeries, Scale
@@ -25,6 +24,7 @@ from railgauge.report.figures.thin import thinned, visible_values
 from railgauge.report.tables.axes import Axis
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
     from railgauge.store.stored_replications import Moment

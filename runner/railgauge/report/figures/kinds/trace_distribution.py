@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.distribution import counting, ecdf_curve, steps, with_margins
@@ -18,6 +17,7 @@ from railgauge.report.figures.kinds.trace_quantity import NS, Quantity, unit_for
 from railgauge.report.figures.thin import thinned, visible_values
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

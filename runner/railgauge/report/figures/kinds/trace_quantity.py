@@ -18,10 +18,10 @@ from railgauge.base.trace import (
     transit_changes,
     transits,
 )
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.kinds.kind import FigureLine
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

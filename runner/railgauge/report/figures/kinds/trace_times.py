@@ -9,7 +9,6 @@ import numpy as np
 
 from railgauge.base.number import in_best_unit
 from railgauge.base.trace import Trace, bounded_skew, certain_skew, transits
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content, PlottedSeries
 from railgauge.report.figures.kinds import traced
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, scale_of
@@ -24,6 +23,7 @@ from railgauge.report.figures.kinds.trace_quantity import (
 from railgauge.report.figures.thin import thinned, visible_values
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 

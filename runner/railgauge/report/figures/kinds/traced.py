@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from railgauge.plan.cases import Case, Value
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.figures.figure import Content
 from railgauge.report.figures.kinds.kind import AxisRules, FigureLine, Kind, Lacking
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
     from railgauge.store import Store
     from railgauge.store.records import StoredTrace
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 COLUMNS = ("run", "test", "link", "case_key", "replication", "series")
 
 
-_Draw = Callable[[FigureSpec, "Store", Sequence[FigureLine["StoredTrace"]]], Content]
+_Draw = Callable[["FigureSpec", "Store", Sequence[FigureLine["StoredTrace"]]], Content]
 
 
 def kind_of_traces(

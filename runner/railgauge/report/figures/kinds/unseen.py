@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from railgauge.base.errors import InputError
 from railgauge.base.number import plain_number, plural
-from railgauge.report.definition.figure_model import FigureSpec
 from railgauge.report.definition.statistic import words_of
 from railgauge.report.figures.figure import Scale
+
+if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec
 
 
 def beyond(scale: Scale, values: Iterable[float]) -> Iterator[str]:

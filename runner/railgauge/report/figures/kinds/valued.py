@@ -14,7 +14,6 @@ from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, plain_number
 from railgauge.plan.cases import Value, varying
 from railgauge.plan.catalogue.headlines import display_base
-from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
 from railgauge.report.definition.statistic import (
     DEFAULT,
     FIELDS,
@@ -37,6 +36,7 @@ from railgauge.stats.summary import summarise
 from railgauge.stats.two_groups import two_groups
 
 if TYPE_CHECKING:
+    from railgauge.report.definition.figure_model import FigureSpec, XSpec, YSpec
     from railgauge.store import Store
     from railgauge.store.records import Series
 

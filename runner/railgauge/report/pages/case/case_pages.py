@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from railgauge.base.characters import file_stem
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.case_names import CaseNames, parameter_texts
 from railgauge.plan.cases import Case
@@ -14,7 +15,6 @@ from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.case_view import CasePage, make_case_page
 from railgauge.report.pages.case_settings import case_settings
 from railgauge.report.pages.metric_definitions import metric_tables
-from railgauge.report.tables.default import stem
 from railgauge.store.records import StoredRun, StoredTrace
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def case_links(
         names = CaseNames(run.cases, catalogue)
         links += [
             CaseLink(
-                name=f"run{run.id}-{stem(planned.test)}-{planned.case.key[:16]}",
+                name=f"run{run.id}-{file_stem(planned.test)}-{planned.case.key[:16]}",
                 run=run.id,
                 test=planned.test,
                 case=planned.case,

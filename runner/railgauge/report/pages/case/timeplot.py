@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.characters import visible
 from railgauge.report.figures.gnuplot import run_gnuplot
 from railgauge.report.figures.scripts import render_script
-from railgauge.report.pages.case.case_view import HostTimelines
-from railgauge.report.pages.case.timelines import Steps, blocks
+from railgauge.report.pages.case.timelines import blocks
+
+if TYPE_CHECKING:
+    from railgauge.report.pages.case.case_view import HostTimelines
+    from railgauge.report.pages.case.timelines import Steps
 
 _COLOURS = ("#0072B2", "#D55E00")  # of Okabe and Ito (jfly.uni-koeln.de/color)
 
