@@ -10,9 +10,11 @@ namespace may be made, the table says which congestion control those took.
 `--iperf3 FOLDER` (make bench-network IPERF3=FOLDER) builds iperf3 of these sources and measures it
 instead of the one installed, which may be too old for --gsro.
 
-qperf never writes the buffer that it sends, which so is one page of zeros: 10 to 18 % faster than
-data. CPU seconds are those of the whole programs, start and end included. The exit code is 0 unless
-something failed to run; a target that isn't met is no failure.
+NetPIPE gives the best of three trials, and is held beside ours of as many in the same time; a best
+trial is some percent better than a mean. qperf never writes the buffer that it sends, which so is
+one page of zeros: 10 to 18 % faster than data. CPU seconds are those of the whole programs, start
+and end included. The exit code is 0 unless something failed to run; a target that isn't met is no
+failure.
 """
 
 from __future__ import annotations

@@ -23,10 +23,10 @@ BATCH = 32
 Poll = Literal["block", "busy"]
 
 
-def events(output: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings and the metrics of a client that measured one replication."""
+def events(output: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The settings of a client and the metrics of each of its replications."""
     settings: dict[str, Any] = {}
-    metrics: dict[str, Any] = {}
+    metrics: list[dict[str, Any]] = []
     for line in output.splitlines():
         event = json.loads(line)
         if event["event"] == "error":
@@ -34,27 +34,33 @@ def events(output: str) -> tuple[dict[str, Any], dict[str, Any]]:
         if event["event"] == "settings":
             settings = event
         if event["event"] == "replication":
-            metrics = event["metrics"]
+            metrics.append(event["metrics"])
     return settings, metrics
 
 
-def server_cpu(metrics: dict[str, Any]) -> float:
+def server_cpu(*replications: dict[str, Any]) -> float:
     """The CPU seconds of the server's test loop by its own account.
 
     Its session is a child that the kernel buries, so no wait4 ever tells of it. What is left out,
     start and end, is a few milliseconds.
     """
-    return float(metrics["server_user_time"] + metrics["server_system_time"])
+    return sum(float(m["server_user_time"] + m["server_system_time"]) for m in replications)
 
 
 def _engine_job(
-    engine: Literal["tcp", "udp"], setting: Setting, ports: list[int], options: list[str], read: Any
+    engine: Literal["tcp", "udp"],
+    setting: Setting,
+    ports: list[int],
+    options: list[str],
+    read: Any,
+    trials: int = 1,
 ) -> Job:
     program = str(setting.engines / f"rail-{engine}")
     limit = f"{setting.seconds + 10}s"
     server = [program, "server", "--once", "--bind", HOST, "--port", str(ports[0])]
-    client = [program, "client", HOST, "--port", str(ports[0]), "--json", "--replications", "1"]
-    client += ["--duration", f"{setting.seconds}s", "--deadline", limit]
+    client = [program, "client", HOST, "--port", str(ports[0]), "--json"]
+    client += ["--replications", str(trials), "--deadline", limit]
+    client += ["--duration", f"{setting.seconds / trials:.3f}s"]
     client += ["--client-cpu", str(setting.client_cpu), "--server-cpu", str(setting.server_cpu)]
     return Job(
         [*server, "--deadline", limit],
@@ -66,24 +72,25 @@ def _engine_job(
     )
 
 
-def rail_tcp_stream(message: int, name: str = "rail-tcp", *more: str) -> Contender:
+def rail_tcp_stream(message: int, name: str = "rail-tcp", *more: str, trials: int = 1) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        settings, metrics = events(client.output)
+        settings, replications = events(client.output)
         if settings["client"]["congestion"] != CONGESTION:
             raise RunError(f"rail-tcp ran with {settings['client']['congestion']}")
-        used = server_cpu(metrics)
-        return Reading(metrics["throughput"], metrics["received_bytes"], server_cpu=used)
+        best = max(metrics["throughput"] for metrics in replications)
+        received = sum(metrics["received_bytes"] for metrics in replications)
+        return Reading(best, received, server_cpu=server_cpu(*replications))
 
     def job(setting: Setting, ports: list[int]) -> Job:
         options = ["--message", str(message), "--read", str(message), "--congestion", CONGESTION]
-        return _engine_job("tcp", setting, ports, [*options, *more], read)
+        return _engine_job("tcp", setting, ports, [*options, *more], read, trials)
 
-    return Contender(name, "ours", job)
+    return Contender(name, "ours", job, trials=trials)
 
 
 def rail_udp_stream(name: str, *more: str) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        metrics = events(client.output)[1]
+        (metrics,) = events(client.output)[1]
         rate = metrics["throughput"] / 8 / DATAGRAM
         received, lost = metrics["received_bytes"], metrics["loss_rate"]
         return Reading(rate, received, lost, server_cpu(metrics))
@@ -95,20 +102,23 @@ def rail_udp_stream(name: str, *more: str) -> Contender:
     return Contender(name, "ours", job)
 
 
-def rail_round_trip(engine: Literal["tcp", "udp"], poll: Poll) -> Contender:
+def rail_round_trip(
+    engine: Literal["tcp", "udp"], poll: Poll, name: str = "", trials: int = 1
+) -> Contender:
     def read(client: Ended, _: Ended) -> Reading:
-        metrics = events(client.output)[1]
-        used = server_cpu(metrics)
-        return Reading(metrics["rtt_mean"], metrics["round_trips"], server_cpu=used)
+        replications = events(client.output)[1]
+        best = min(metrics["rtt_mean"] for metrics in replications)
+        trips = sum(metrics["round_trips"] for metrics in replications)
+        return Reading(best, trips, server_cpu=server_cpu(*replications))
 
     def job(setting: Setting, ports: list[int]) -> Job:
         size = "--message" if engine == "tcp" else "--datagram"
         options = ["--mode", "latency", size, str(SMALL), "--poll", poll]
         if engine == "tcp":
             options += ["--congestion", CONGESTION, "--nodelay", "true"]
-        return _engine_job(engine, setting, ports, options, read)
+        return _engine_job(engine, setting, ports, options, read, trials)
 
-    return Contender(f"rail-{engine}", "ours", job)
+    return Contender(name or f"rail-{engine}", "ours", job, trials=trials)
 
 
 def rail_generator(rate: int) -> Contender:
@@ -118,7 +128,7 @@ def rail_generator(rate: int) -> Contender:
 
     def job(setting: Setting, ports: list[int]) -> Job:
         def read(client: Ended, server: Ended) -> Reading:
-            metrics = events(client.output)[1]
+            (metrics,) = events(client.output)[1]
             return _received(values(server.output), metrics["sent_packets"], bits=True)
 
         program = str(setting.engines / "rail-udp")

@@ -69,6 +69,7 @@ class Contender:
     job: Callable[[Setting, list[int]], Job]
     needs: tuple[str, ...] = ()  # programs that must be installed
     option: str = ""  # must be in the --help of the first of them
+    trials: int = 1  # of which it gives the best: held beside ours of as many
 
 
 def measure(contender: Contender, setting: Setting) -> Measured:

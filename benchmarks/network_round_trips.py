@@ -64,7 +64,7 @@ def netpipe() -> Contender:
         times = max(100, int(setting.seconds / 50e-6 / NETPIPE_TRIALS))
         return netpipe_job(ports, SMALL, ["-n", str(times)], read)
 
-    return Contender("NPtcp", "tool", job, ("NPtcp",))
+    return Contender("NPtcp", "tool", job, ("NPtcp",), trials=NETPIPE_TRIALS)
 
 
 def netperf(protocol: Protocol) -> Contender:

@@ -58,20 +58,32 @@ class Judged:
 
 def judge(work: Work, rows: list[Row]) -> Judged:
     by_name = {row.contender.name: row.median for row in rows[1:] if row.median is not None}
-    tools = [row for row in rows if row.contender.kind == "tool" and row.median is not None]
-    best = None
-    if tools:
-        best = (max if work.higher else min)(tools, key=lambda row: row.median or 0.0)
     rail = rows[0].median
     if rail is None:
-        return Judged(None, best.contender.name if best else None, None, None)
-    middle = best.median if best else None
+        return Judged(None, None, None, None)
+    tools = {
+        row.contender.name: ratio
+        for row in rows
+        if row.contender.kind == "tool" and (ratio := _ratio(rows, row)) is not None
+    }
+    name = (min if work.higher else max)(tools, key=lambda name: tools[name], default=None)
+    best_ratio = tools[name] if name else None
     losses = {row.contender.name: row.loss for row in rows[1:]}
     met = None
     if work.target:
-        met = work.target.met(View(rail, rows[0].loss, middle, by_name, losses))
-    name = best.contender.name if best else None
-    return Judged(rail, name, rail / middle if middle else None, met)
+        met = work.target.met(View(rail, rows[0].loss, best_ratio, by_name, losses))
+    return Judged(rail, name, best_ratio, met)
+
+
+def _ratio(rows: list[Row], row: Row) -> float | None:
+    """Ours to its: of what gives the best of some trials, ours of as many."""
+    alike = [
+        other.median
+        for other in rows
+        if other.contender.kind == "ours" and other.contender.trials == row.contender.trials
+    ]
+    ours = alike[0] if alike else rows[0].median
+    return ours / row.median if ours and row.median else None
 
 
 def unsteadiness(rows: list[Row]) -> float:
@@ -92,9 +104,9 @@ def work_text(work: Work, rows: list[Row]) -> str:
         f"  {'':<14} {'median':>9} {'least':>9} {'most':>9} {'ours/it':>8} {'lost %':>8} "
         f"{'client s/' + per:>16} {'server s/' + per:>16}  n"
     )
-    rail = rows[0].median
+    divisor = 1e6 if work.unit == "s" else 1e9
     for row in rows:
-        lines.extend(_row_lines(row, rail, scale, 1e6 if work.unit == "s" else 1e9))
+        lines.extend(_row_lines(row, _ratio(rows, row), scale, divisor))
     lines.append(_verdict(work, judge(work, rows)))
     unsteady = unsteadiness(rows)
     if unsteady > STEADY:
@@ -105,7 +117,7 @@ def work_text(work: Work, rows: list[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row_lines(row: Row, rail: float | None, scale: float, divisor: float) -> list[str]:
+def _row_lines(row: Row, ratio: float | None, scale: float, divisor: float) -> list[str]:
     name = f"  {row.contender.name:<14}"
     if row.missing:
         return [f"{name} missing: {row.missing}"]
@@ -113,11 +125,11 @@ def _row_lines(row: Row, rail: float | None, scale: float, divisor: float) -> li
     if row.median is None:
         return errors
     numbers = [measurement.reading.value / scale for measurement in row.measured]
-    ratio = "" if rail is None or row.contender.kind == "ours" else f"{rail / row.median:.3f}"
+    beside = "" if ratio is None or row.contender.kind == "ours" else f"{ratio:.3f}"
     loss = "" if row.loss is None else f"{row.loss * 100:.3f}"
     client, server = row.cpu("client", divisor), row.cpu("server", divisor)
     return [
-        f"{name} {row.median / scale:>9.2f} {min(numbers):>9.2f} {max(numbers):>9.2f} {ratio:>8} "
+        f"{name} {row.median / scale:>9.2f} {min(numbers):>9.2f} {max(numbers):>9.2f} {beside:>8} "
         f"{loss:>8} {client:>16.3f} {server:>16.3f}  {len(numbers)}",
         *errors,
     ]
@@ -155,7 +167,7 @@ def work_json(work: Work, rows: list[Row]) -> dict[str, Any]:
                 "missing": row.missing or None,
                 "errors": row.errors,
                 "median": row.median,
-                "ours_to_it": judged.rail / row.median if judged.rail and row.median else None,
+                "ours_to_it": _ratio(rows, row),
                 "lost": row.loss,
                 "client_cpu": row.cpu("client", divisor),
                 "server_cpu": row.cpu("server", divisor),

@@ -260,7 +260,7 @@ def netpipe_tcp(message: int) -> Contender:
         times = max(100, int(setting.seconds * 8e9 / message / NETPIPE_TRIALS))
         return netpipe_job(ports, message, ["-s", "-n", str(times)], read)
 
-    return Contender("NPtcp", "tool", job, ("NPtcp",))
+    return Contender("NPtcp", "tool", job, ("NPtcp",), trials=NETPIPE_TRIALS)
 
 
 # --- netperf --------------------------------------------------------------------------------------
