@@ -77,13 +77,11 @@ def judge(work: Work, rows: list[Row]) -> Judged:
 
 def _ratio(rows: list[Row], row: Row) -> float | None:
     """Ours to its: of what gives the best of some trials, ours of as many."""
-    alike = [
-        other.median
-        for other in rows
-        if other.contender.kind == "ours" and other.contender.trials == row.contender.trials
-    ]
-    ours = alike[0] if alike else rows[0].median
-    return ours / row.median if ours and row.median else None
+    rail = rows[0].median
+    for other in rows[1:]:
+        if other.contender.kind == "ours" and other.contender.trials == row.contender.trials > 1:
+            rail = other.median
+    return rail / row.median if rail and row.median else None
 
 
 def unsteadiness(rows: list[Row]) -> float:
