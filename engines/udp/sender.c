@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 
 #define BATCH_LIMIT 1024
+#define LINE 64       /* bytes of a cache; slots of whole pages would all begin in the same set */
 #define REAP_EVERY 16 /* zero-copy calls between two looks at what is done */
 
 static const enum quantity quantity = SENT_PACKETS; /* of intervals */
@@ -169,8 +170,10 @@ static void make_senders(struct sender_group *group, bool server, int first)
     team_prepare(group->launch, server, tasks, group->count);
     if (!is_zerocopy(group->launch))
         return;
+    size_t segments = (size_t)int_of(group->launch, "gso");
+    size_t size = size_of(group->launch, "datagram") * (segments ? segments : 1);
     for (size_t i = 0; i < group->count; i++) {
-        group->senders[i]->slot_size = LARGEST + 1;
+        group->senders[i]->slot_size = (size + LINE - 1) / LINE * LINE;
         tasks[i] = (struct task){make_slots, group->senders[i], first + (int)i};
     }
     team_prepare(group->launch, server, tasks, group->count);
