@@ -140,6 +140,7 @@ WORKS = (
         (
             rail_udp_stream("rail-udp"),
             rail_udp_stream("with truncate", "--truncate", "true"),
+            rail_udp_stream("with adaptive", "--receive", "adaptive"),
             iperf3_udp(),
             iperf_udp(),
             nuttcp_udp(),

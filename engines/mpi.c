@@ -58,7 +58,7 @@ static const struct parameter parameters[] = {
      "rotate: each message in flight has a receive buffer of its own, as programs do that read what "
      "they receive; reuse: all are received into one, as osu_bw does though MPI's standard forbids "
      "it: faster where a message stays in the receiver's cache and `window` of them do not",
-     .implied = true},
+     .implied = "rotate"},
     {"send", CHOICE, "standard", 0, 0, SEND_KINDS, STREAMS "|latency", NULL,
      "what sends: standard: MPI_Send, MPI_Isend; synchronous: MPI_Ssend, MPI_Issend, done when the "
      "other side receives; buffered: MPI_Bsend, MPI_Ibsend, by way of a buffer attached to MPI, "
@@ -66,16 +66,16 @@ static const struct parameter parameters[] = {
      "MPI_Rsend, MPI_Irsend, never before the receive is posted: stream and multi_pair: an empty "
      "message back says so for half a window at a time; bidirectional and latency: the other "
      "side's messages do",
-     .implied = true},
+     .implied = "standard"},
     {"persistent", BOOL, "false", 0, 0, NULL, STREAMS "|latency",
      "osu_bw_persistent, osu_bibw_persistent, osu_latency_persistent: true",
      "true: requests made once, by MPI_Send_init (or that of the kind of send) and MPI_Recv_init, "
      "and started for each message by MPI_Start; one at a time if blocking",
-     .implied = true},
+     .implied = "false"},
     {"test_calls", INT, "0", 0, 1e6, NULL, COLLECTIVES, "osu_ibcast ... -t",
      "if not blocking: calls of MPI_Test during the computation that an operation overlaps with, "
      "evenly distributed, as long as the operation is not done",
-     .implied = true},
+     .implied = "0"},
     {"ranks_per_host", INT, "1", 1, 4096, NULL, "multi_pair|" COLLECTIVES, "osu_mbw_mr -p",
      "ranks that railgauge starts on each host; by hand, mpirun's own options decide"},
     {"binding", CHOICE, "core", 0, 0, "core|none", NULL, NULL,

@@ -53,7 +53,7 @@ static const struct parameter parameters[] = {
      "absolute schedule, over all threads together: a call is due when what was sent before has "
      "had its time. What was missed is caught up with at no more than twice the rate; 0: as fast "
      "as it can",
-     .implied = true},
+     .implied = "0"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "tcptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"nodelay", BOOL, "true", 0, 0, NULL, NULL, "tcptest -N",
@@ -68,7 +68,7 @@ static const struct parameter parameters[] = {
     {"trace", INT, "0", 0, TRACE_LIMIT, NULL, "latency", NULL,
      "round trips to record, the first so many: each with its number and when it was due and over; "
      "one thread; a warm-up has none; 0: none",
-     .implied = true},
+     .implied = "0"},
     {"blocking", BOOL, "true", 0, 0, NULL, FLOWS "|latency", "tcptest -n: false",
      "false: non-blocking data connections on both ends, waited for with poll"},
     {"send", CHOICE, "send", 0, 0, "send|write|sendfile|zerocopy|splice", FLOWS,
@@ -90,7 +90,7 @@ static const struct parameter parameters[] = {
      "bytes that have to be there before a receiver is woken up (SO_RCVLOWAT), at most half of what "
      "its receive buffer may grow to: half of read, say, saves a fast receiver a third of its CPU "
      "time; on a long path it can hold the window back",
-     .implied = true},
+     .implied = "1"},
     {"cork", BOOL, "false", 0, 0, NULL, FLOWS, "tcptest -C; zcc -k",
      "hold each message or file back until it is whole or fills segments (TCP_CORK set before it, "
      "cleared after)"},

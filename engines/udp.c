@@ -65,22 +65,22 @@ static const struct parameter parameters[] = {
     {"server_sockbuf", SIZE, "0", 0, 1 << 29, NULL, SERVED, "udptest -B",
      "the server's socket buffers, where they differ; 0: as sockbuf"},
     BUFFER_PARAMETERS(SERVED),
-    {"receive", CHOICE, "adaptive", 0, 0, "block|adaptive|poll", STREAMS, NULL,
-     "how receivers wait for datagrams: block: in the kernel, which wakes the thread up; adaptive: "
-     "they look some 5 us for more before that, where this finds any, as from a sender on the "
-     "same host; poll: they look without sleeping, which takes a CPU for each thread",
-     .implied = true},
+    {"receive", CHOICE, "block", 0, 0, "block|adaptive|poll", STREAMS, NULL,
+     "how receivers wait for datagrams: block: in the kernel, which wakes the thread up, as other "
+     "tools do; adaptive: they look some 5 us for more before that, where this finds any, as from a "
+     "sender on the same host; poll: they look without sleeping, which takes a CPU for each thread",
+     .implied = "adaptive"},
     {"truncate", BOOL, "false", 0, 0, NULL, STREAMS, NULL,
      "true: receivers have the kernel copy no more than each datagram's header (MSG_TRUNC), which "
      "takes less CPU time than in a program that reads its data; not with gro",
-     .implied = true},
+     .implied = "false"},
     {"send", CHOICE, "send", 0, 0, "send|zerocopy", "stream|generator", NULL,
      "zerocopy: the kernel takes data where they lie (MSG_ZEROCOPY), as many devices can; those of "
      "64 sends in turn, each of which waits until the last one there is done; not with batch",
-     .implied = true},
+     .implied = "send"},
     {"blocking", BOOL, "true", 0, 0, NULL, SENDERS, "tcptest -n: false",
      "false: non-blocking test sockets on both ends, waited for with poll",
-     .implied = true},
+     .implied = "true"},
     {"tos", INT, "0", 0, 255, NULL, NULL, "udptest -q",
      "TOS or traffic class byte (DSCP * 4) of the test's packets, on both ends"},
     {"data_port", INT, "0", 0, 65535, NULL, NULL, "udptest -p, for its generator",

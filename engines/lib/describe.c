@@ -6,6 +6,7 @@
 #include "units.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void write_list(struct json *json, const char *key, const char *list)
@@ -58,17 +59,26 @@ static void write_former(struct json *json, const char *names)
     json_close(json, '}');
 }
 
+/* A value as the table has it, which every --describe shows to be one. */
+static void write_value(struct json *json, const char *key, const struct parameter *p,
+                        const char *text)
+{
+    struct value value = {0};
+    char problem[TEXT_LIMIT];
+    if (!parameter_parse(p, text, &value, problem, sizeof problem))
+        abort();
+    json_key(json, key);
+    value_json(json, p, &value);
+}
+
 static void describe_parameter(struct json *json, const struct engine *engine,
                                const struct parameter *p)
 {
-    struct value initial;
-    parameter_default(p, &initial);
     json_open(json, '{');
     write_text(json, "name", p->name);
     write_text(json, "type", parameter_type_name(p->type));
     write_text(json, "unit", parameter_unit(p->type));
-    json_key(json, "default");
-    value_json(json, p, &initial);
+    write_value(json, "default", p, p->initial);
     if (parameter_is_number(p->type)) {
         json_key(json, "min");
         json_number(json, p->min);
@@ -79,10 +89,8 @@ static void describe_parameter(struct json *json, const struct engine *engine,
     write_text(json, "help", p->help);
     write_list(json, "modes", p->modes);
     write_requirements(json, engine, p->name);
-    if (p->implied) {
-        json_key(json, "implied");
-        json_bool(json, true);
-    }
+    if (p->implied)
+        write_value(json, "implied", p, p->implied);
     write_former(json, p->former);
     json_close(json, '}');
 }

@@ -28,8 +28,9 @@ struct parameter {
     const char *modes;     /* modes in which it has an effect, "a|b"; NULL: all */
     const char *originals; /* the older tools' option for the same thing, for --help */
     const char *help;
-    /* Its default is what cases had before it was there: one that leaves it at that is the same. */
-    bool implied;
+    /* What cases were measured with before it was there, and stand for without it, where it has an
+     * effect; NULL: all have it. */
+    const char *implied;
     const char *former; /* choices by the names they had: "before=now|b=n"; NULL: none */
 };
 

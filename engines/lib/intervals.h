@@ -9,7 +9,7 @@
      "interval of a record over time, from 1ms: what each end has counted by the end of each of " \
      "them, and of TCP the sender's retransmits, window and round trip; what was omitted is in "  \
      "it; a warm-up has none; 0: none",                                                           \
-     .implied = true}
+     .implied = "0"}
 
 #define INTERVALS_LIMIT 100000 /* the last one takes whatever comes later */
 

@@ -9,7 +9,7 @@
      "length of a beginning that doesn't count, before duration or count, in each replication: "  \
      "a connection's slow start, say, which a warm-up can't take away. The same connections or "  \
      "streams go on; what was omitted has metrics of its own; 0: none",                           \
-     .implied = true}
+     .implied = "0"}
 
 /* For the table's optional metrics, too: they are there only with omit. */
 #define OMITTED_NAMES                                                                             \

@@ -21,17 +21,17 @@ void set_buffers(int fd, struct buffers requested, struct fields *settings);
 #define BUFFER_PARAMETERS(served)                                                                 \
     {"sndbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "zcc -o",                                       \
      "the send buffer (SO_SNDBUF) on both ends, where it differs from sockbuf; 0: as sockbuf",    \
-     .implied = true},                                                                            \
+     .implied = "0"},                                                                             \
     {"rcvbuf", SIZE, "0", 0, 1 << 29, NULL, NULL, "zcc -i",                                       \
      "the receive buffer (SO_RCVBUF) on both ends, where it differs from sockbuf; 0: as sockbuf", \
-     .implied = true},                                                                            \
+     .implied = "0"},                                                                             \
     {"server_sndbuf", SIZE, "0", 0, 1 << 29, NULL, served, "zcc -o",                              \
      "the server's send buffer, where it differs; 0: as server_sockbuf, or else as the client's", \
-     .implied = true},                                                                            \
+     .implied = "0"},                                                                             \
     {"server_rcvbuf", SIZE, "0", 0, 1 << 29, NULL, served, "zcc -i",                              \
      "the server's receive buffer, where it differs; 0: as server_sockbuf, or else as the "       \
      "client's",                                                                                  \
-     .implied = true}
+     .implied = "0"}
 
 /* Makes the socket non-blocking if the parameter says so, and records whether it blocks. */
 void choose_waiting(int fd, const struct launch *launch, struct fields *settings);

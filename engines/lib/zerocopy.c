@@ -66,12 +66,18 @@ void zerocopy_reap(struct zerocopy *zerocopy)
     }
 }
 
+/* A notice of refused calls moves the next one's slot. */
+static bool next_is_free(const struct zerocopy *zerocopy)
+{
+    return !(zerocopy->under_way & 1ull << zerocopy->next % ZEROCOPY_SLOTS);
+}
+
 bool zerocopy_wait(struct zerocopy *zerocopy)
 {
-    uint64_t limit = 0, slot = 1ull << zerocopy->next % ZEROCOPY_SLOTS;
-    while (zerocopy->under_way & slot) {
+    uint64_t limit = 0;
+    while (!next_is_free(zerocopy)) {
         zerocopy_reap(zerocopy);
-        if (!(zerocopy->under_way & slot))
+        if (next_is_free(zerocopy))
             return true;
         uint64_t now = now_ns();
         limit = limit ? limit : now + LONGEST_NS;

@@ -23,10 +23,10 @@
 
 #define RECEIVE_BATCH 64 /* datagrams taken in one call */
 #define SHORTEST_DRAIN_NS (DRAIN_NS / 4) /* a busy host's kernel may hold packets for so long */
-#define GRO_BATCH 2      /* likewise, each of many datagrams; more would not stay in the cache */
-#define GRO_SIZE 65536
+#define SPACE 131072     /* bytes for them; more would not stay in the cache */
+#define GRO_SIZE 65536   /* of many datagrams in one piece */
+#define LINE 64          /* bytes of a cache */
 #define UNFRAGMENTED 1472 /* bytes, by Ethernet and IPv4 */
-#define HEADER_ROOM 32   /* header, and a byte more */
 
 struct receiver {
     struct receiver_group *group;
@@ -35,6 +35,7 @@ struct receiver {
     enum header header;
     uint64_t token;
     bool gro, notes; /* the kernel adds notes (control messages) to what arrives */
+    size_t slot;            /* bytes, of a message in `space` */
     unsigned int width;     /* taken in one call */
     struct waiting waiting;
     struct counts counts;
@@ -46,32 +47,32 @@ struct receiver {
     _Atomic uint64_t quiet_since;
     struct drops drops;
     struct mmsghdr messages[RECEIVE_BATCH];
-    struct iovec parts[RECEIVE_BATCH][2];
-    unsigned char headers[RECEIVE_BATCH][HEADER_ROOM];
+    struct iovec parts[RECEIVE_BATCH];
     union {
         struct cmsghdr aligned;
         unsigned char room[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(int)) +
                            CMSG_SPACE(sizeof(uint32_t))];
     } control[RECEIVE_BATCH];
-    _Alignas(4096) unsigned char space[GRO_BATCH * GRO_SIZE];
+    _Alignas(4096) unsigned char space[SPACE];
 };
 
-/* With GRO a message is many datagrams, in one piece. Without, one datagram: its header, and a
- * payload that nobody reads, a byte more of which shows a datagram that is too long; where it is to
- * truncate them, its header alone. */
-static void prepare_message(struct receiver *receiver, unsigned int i)
+/* Each message lies in one piece, as the kernel takes a tenth more for two. With GRO it is many
+ * datagrams; without, one, and a byte more shows one that is too long; where it is to truncate
+ * them, its header alone. */
+static void prepare_messages(struct receiver *receiver)
 {
-    size_t head = receiver->size < PACKET_HEADER ? receiver->size + 1 : PACKET_HEADER;
-    size_t rest = receiver->size < PACKET_HEADER ? 1 : receiver->size - PACKET_HEADER + 1;
-    struct msghdr *message = &receiver->messages[i].msg_hdr;
-    bool single = receiver->gro || receiver->waiting.flags & MSG_TRUNC;
-    *message = (struct msghdr){.msg_iov = receiver->parts[i], .msg_iovlen = single ? 1 : 2};
-    receiver->parts[i][0] = (struct iovec){receiver->headers[i], head};
-    receiver->parts[i][1] = (struct iovec){receiver->space, rest};
-    if (receiver->gro)
-        receiver->parts[i][0] = (struct iovec){receiver->space + i * GRO_SIZE, GRO_SIZE};
-    if (receiver->notes)
-        message->msg_control = receiver->control[i].room;
+    bool truncates = receiver->waiting.flags & MSG_TRUNC && receiver->size >= PACKET_HEADER;
+    size_t room = receiver->gro ? GRO_SIZE : truncates ? PACKET_HEADER : receiver->size + 1;
+    receiver->slot = (room + LINE - 1) / LINE * LINE;
+    if (receiver->width > SPACE / receiver->slot)
+        receiver->width = (unsigned int)(SPACE / receiver->slot);
+    for (unsigned int i = 0; i < receiver->width; i++) {
+        struct msghdr *message = &receiver->messages[i].msg_hdr;
+        receiver->parts[i] = (struct iovec){receiver->space + i * receiver->slot, room};
+        *message = (struct msghdr){.msg_iov = &receiver->parts[i], .msg_iovlen = 1};
+        if (receiver->notes)
+            message->msg_control = receiver->control[i].room;
+    }
 }
 
 /* Has the kernel add to each message how many it had dropped when that came. */
@@ -94,17 +95,15 @@ static void prepare(struct receiver *receiver, struct receiver_group *group, siz
     receiver->token = group->trial->token;
     receiver->gro = number_of(launch, "gro") != 0;
     receiver->notes = receiver->gro || (group->trace && !by_user) || group->trial->omit > 0;
-    receiver->width = receiver->gro ? GRO_BATCH : RECEIVE_BATCH;
-    if (group->trace && by_user) /* each has its own time */
-        receiver->width = 1;
+    /* Where the program stamps them, each has its own time. */
+    receiver->width = group->trace && by_user ? 1 : RECEIVE_BATCH;
     waiting_prepare(&receiver->waiting, launch, receiver->fd, receiver->messages);
     receiver->timing = (struct timing){0};
     receiver->omitted_at = receiver->longest_gap = 0;
     receiver->omitted_first = (struct catch_up){0};
     receiver->omitted_usage = (struct usage){0};
     counts_prepare(&receiver->counts, launch, group->trial);
-    for (unsigned int i = 0; i < receiver->width; i++)
-        prepare_message(receiver, i);
+    prepare_messages(receiver);
     while (recv(receiver->fd, scrap, sizeof scrap, MSG_DONTWAIT) >= 0 && now_ns() < limit)
         ;
     note_drops(receiver, group->trial->omit > 0);
@@ -232,8 +231,7 @@ static bool take_datagram(struct receiver *receiver, const unsigned char *packet
 static const unsigned char *take_message(struct receiver *receiver, unsigned int i, uint64_t at)
 {
     size_t length = receiver->messages[i].msg_len, step = length;
-    const unsigned char *packet =
-        receiver->gro ? receiver->space + i * GRO_SIZE : receiver->headers[i];
+    const unsigned char *packet = receiver->space + i * receiver->slot;
     const unsigned char *newest = NULL;
     const struct sequence *counted = &receiver->counts.sequence;
     bool omitted = receiver->group->trial->omit > 0 && counted->unique == 0;

@@ -1,37 +1,24 @@
 #include "sender.h"
 
-#include "header.h"
 #include "stamps.h"
+#include "writer.h"
 
 #include "../lib/failure.h"
 #include "../lib/memory.h"
 #include "../lib/pace.h"
 #include "../lib/parameters.h"
 #include "../lib/under_rate.h"
-#include "../lib/zerocopy.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-
-#define BATCH_LIMIT 1024
-#define LINE 64       /* bytes of a cache; slots of whole pages would all begin in the same set */
-#define REAP_EVERY 16 /* zero-copy calls between two looks at what is done */
 
 static const enum quantity quantity = SENT_PACKETS; /* of intervals */
 
-/* One stream. Datagrams that go alone or as segments of one send lie in one piece; those of a
- * batch have headers of their own and all one payload. Where the kernel doesn't copy it, there is
- * such a piece in each slot, and none is written to while it is under way. */
+/* One stream. */
 struct sender {
     const struct sender_group *group;
-    int fd;
-    enum header header;
     bool stamps_wall; /* with the clock that the receiving kernel stamps with, for a trace */
-    size_t size;
-    unsigned int batch, segments;
     uint64_t share; /* datagrams that count */
     uint64_t limit; /* datagrams now */
     uint64_t omitted_flag; /* in each number, until the datagrams count */
@@ -47,19 +34,8 @@ struct sender {
     uint64_t look_at; /* the moment when an interval ends, or the omitted part */
     struct intervals intervals;
     struct histogram gaps;
-    struct zerocopy zerocopy;
-    unsigned char *slots; /* NULL: the kernel copies */
-    size_t slot_size;
-    _Alignas(4096) unsigned char packet[LARGEST];
-    struct mmsghdr messages[BATCH_LIMIT];
-    struct iovec parts[BATCH_LIMIT][2];
-    unsigned char headers[BATCH_LIMIT][PACKET_HEADER];
+    struct writer writer;
 };
-
-static bool is_zerocopy(const struct launch *launch)
-{
-    return strcmp(text_of(launch, "send"), "zerocopy") == 0;
-}
 
 void check_sending(const struct launch *launch)
 {
@@ -74,7 +50,7 @@ void check_sending(const struct launch *launch)
                             "don't count");
     if (gso > 1 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch and gso are two ways to send many at once: give one of them");
-    if (is_zerocopy(launch) && int_of(launch, "batch") > 1)
+    if (strcmp(text_of(launch, "send"), "zerocopy") == 0 && int_of(launch, "batch") > 1)
         fail(BAD_PARAMETER, "batch: send zerocopy takes one call a send: use gso for many at once");
     if (gso > 1 && gso > most)
         fail(BAD_PARAMETER,
@@ -82,54 +58,20 @@ void check_sending(const struct launch *launch)
              "most %d", gso, size, LARGEST, most);
 }
 
-static void prepare_batch(struct sender *sender, const struct address *to)
-{
-    size_t head = sender->size < PACKET_HEADER ? sender->size : PACKET_HEADER;
-    for (unsigned int i = 0; i < sender->batch; i++) {
-        sender->parts[i][0] = (struct iovec){sender->headers[i], head};
-        sender->parts[i][1] = (struct iovec){sender->packet + head, sender->size - head};
-        sender->messages[i].msg_hdr = (struct msghdr){
-            .msg_iov = sender->parts[i],
-            .msg_iovlen = 2,
-            .msg_name = to ? (void *)(uintptr_t)&to->any : NULL,
-            .msg_namelen = to ? to->length : 0,
-        };
-        header_begin(sender->headers[i], sender->header, sender->group->trial->token);
-    }
-}
-
-static void begin_headers(const struct sender *sender, unsigned char *packet)
-{
-    for (unsigned int i = 0; i < sender->segments; i++)
-        header_begin(packet + i * sender->size, sender->header, sender->group->trial->token);
-}
-
-static void prepare_slots(struct sender *sender)
-{
-    for (size_t i = 0; i < ZEROCOPY_SLOTS; i++)
-        begin_headers(sender, sender->slots + i * sender->slot_size);
-    zerocopy_begin(&sender->zerocopy, sender->fd);
-}
-
 static void prepare(struct sender *sender, const struct sender_group *group, size_t number)
 {
     const struct launch *launch = group->launch;
     double rate = number_of(launch, "rate") / (double)group->count;
     sender->group = group;
-    sender->fd = group->fds[number];
-    sender->size = size_of(launch, "datagram");
-    sender->header = header_of(sender->size);
     sender->stamps_wall = is_stamped(launch);
-    sender->batch = (unsigned int)int_of(launch, "batch");
-    sender->segments = (unsigned int)int_of(launch, "gso");
-    sender->segments += sender->segments == 0;
+    writer_prepare(&sender->writer, launch, group->trial->token, group->fds[number], group->to);
     sender->limit = UINT64_MAX;
     sender->share =
         group->trial->count ? share_of_count(launch, group->trial, number) : UINT64_MAX;
-    sender->interval = rate > 0 ? (double)sender->size * 8e9 / rate : 0;
+    sender->interval = rate > 0 ? number_of(launch, "datagram") * 8e9 / rate : 0;
     sender->wait = number_of(launch, "wait") * 1e9;
     /* Streams take turns, rather than to send all at the same moment. */
-    sender->late = (rate > 0 ? sender->interval * sender->batch * sender->segments : sender->wait) *
+    sender->late = (rate > 0 ? sender->interval * writer_width(&sender->writer) : sender->wait) *
                    (double)number / (double)group->count;
     sender->omitted_flag = group->trial->omit > 0 ? OMITTED_FLAG : 0;
     sender->omitted = 0;
@@ -138,43 +80,32 @@ static void prepare(struct sender *sender, const struct sender_group *group, siz
     sender->newest = 0;
     intervals_prepare(&sender->intervals, launch, group->trial, &quantity, 1);
     histogram_clear(&sender->gaps);
-    begin_headers(sender, sender->packet);
-    if (sender->slots)
-        prepare_slots(sender);
-    if (sender->batch > 1)
-        prepare_batch(sender, group->to);
 }
+
+/* What one of them is made of. */
+struct making {
+    struct sender **sender;
+    const struct launch *launch;
+};
 
 static void make_sender(void *share)
 {
-    struct sender **sender = share;
-    *sender = (struct sender *)(void *)test_buffer(sizeof **sender);
-    histogram_open(&(*sender)->gaps);
-    (*sender)->intervals = (struct intervals){0};
-    (*sender)->zerocopy = (struct zerocopy){0};
-    (*sender)->slots = NULL;
-}
-
-static void make_slots(void *share)
-{
-    struct sender *sender = share;
-    sender->slots = test_buffer(ZEROCOPY_SLOTS * sender->slot_size);
+    const struct making *making = share;
+    struct sender *sender = (struct sender *)(void *)test_buffer(sizeof *sender);
+    histogram_open(&sender->gaps);
+    sender->intervals = (struct intervals){0};
+    writer_make(&sender->writer, making->launch);
+    *making->sender = sender;
 }
 
 /* By its own thread each, for its memory's sake. */
 static void make_senders(struct sender_group *group, bool server, int first)
 {
     struct task tasks[MAX_THREADS];
-    for (size_t i = 0; i < group->count; i++)
-        tasks[i] = (struct task){make_sender, &group->senders[i], first + (int)i};
-    team_prepare(group->launch, server, tasks, group->count);
-    if (!is_zerocopy(group->launch))
-        return;
-    size_t segments = (size_t)int_of(group->launch, "gso");
-    size_t size = size_of(group->launch, "datagram") * (segments ? segments : 1);
+    struct making making[MAX_THREADS];
     for (size_t i = 0; i < group->count; i++) {
-        group->senders[i]->slot_size = (size + LINE - 1) / LINE * LINE;
-        tasks[i] = (struct task){make_slots, group->senders[i], first + (int)i};
+        making[i] = (struct making){&group->senders[i], group->launch};
+        tasks[i] = (struct task){make_sender, &making[i], first + (int)i};
     }
     team_prepare(group->launch, server, tasks, group->count);
 }
@@ -188,51 +119,12 @@ void sender_group_prepare(struct sender_group *group, bool server, int first)
         prepare(group->senders[i], group, i);
 }
 
-/* A piece that the kernel doesn't read any more. */
-static unsigned char *free_slot(struct sender *sender)
-{
-    struct zerocopy *calls = &sender->zerocopy;
-    if (calls->next % REAP_EVERY == 0)
-        zerocopy_reap(calls);
-    if (!zerocopy_wait(calls))
-        fail(NO_BUFFERS, "the kernel was not done with zero-copy data for 10 s");
-    return sender->slots + calls->next % ZEROCOPY_SLOTS * sender->slot_size;
-}
-
-static ssize_t send_uncopied(struct sender *sender, const unsigned char *data, size_t size)
-{
-    const struct address *to = sender->group->to;
-    ssize_t sent = sendto(sender->fd, data, size, MSG_ZEROCOPY, to ? &to->any : NULL,
-                          to ? to->length : 0);
-    int error = errno;
-    if (sent < 0)
-        zerocopy_reap(&sender->zerocopy);
-    else
-        zerocopy_add(&sender->zerocopy);
-    errno = error;
-    return sent;
-}
-
 /* Hands datagrams to the kernel in one call; returns how many it took, -1 for an error. */
 static int hand_over(struct sender *sender, uint64_t now)
 {
     uint64_t stamp = sender->stamps_wall ? wall_ns() : now;
-    uint64_t left = sender->limit - sender->sent, flag = sender->omitted_flag;
-    const struct address *to = sender->group->to;
-    if (sender->batch > 1) {
-        unsigned int count = sender->batch < left ? sender->batch : (unsigned int)left;
-        for (unsigned int i = 0; i < count; i++)
-            header_stamp(sender->headers[i], sender->header, (sender->sent + i) | flag, stamp);
-        return sendmmsg(sender->fd, sender->messages, count, 0);
-    }
-    unsigned int count = sender->segments < left ? sender->segments : (unsigned int)left;
-    unsigned char *packet = sender->slots ? free_slot(sender) : sender->packet;
-    for (unsigned int i = 0; i < count; i++)
-        header_stamp(packet + i * sender->size, sender->header, (sender->sent + i) | flag, stamp);
-    ssize_t sent = sender->slots ? send_uncopied(sender, packet, count * sender->size)
-                                 : sendto(sender->fd, packet, count * sender->size, 0,
-                                          to ? &to->any : NULL, to ? to->length : 0);
-    return sent < 0 ? -1 : (int)count;
+    return sender->writer.put(&sender->writer, sender->sent | sender->omitted_flag,
+                              sender->limit - sender->sent, stamp);
 }
 
 static void refused(struct sender *sender, int error)
@@ -240,13 +132,14 @@ static void refused(struct sender *sender, int error)
     if (error == ENOBUFS) { /* memory is free again in microseconds */
         sender->retries++;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    } else if ((error == EINVAL || error == EMSGSIZE) && sender->segments > 1) {
+    } else if ((error == EINVAL || error == EMSGSIZE) && sender->writer.segments > 1) {
         fail(BAD_PARAMETER,
              "gso: the kernel does not cut sends into %u datagrams of %zu bytes: each has to fit "
-             "the link's MTU, and older kernels take at most 64", sender->segments, sender->size);
+             "the link's MTU, and older kernels take at most 64",
+             sender->writer.segments, sender->writer.size);
     } else if (error == EAGAIN) {
         /* At once on a socket that doesn't block, else its wait is over. */
-        poll(&(struct pollfd){.fd = sender->fd, .events = POLLOUT}, 1, WAIT_MS);
+        poll(&(struct pollfd){.fd = sender->writer.fd, .events = POLLOUT}, 1, WAIT_MS);
     } else if (error != EINTR) {
         datagrams_failed(sender->group->control, error);
     }
@@ -312,7 +205,7 @@ static void keep_last_slot(const struct sender *sender, struct pace *pace)
 {
     if (sender->interval <= 0 || sender->sent == 0)
         return;
-    uint64_t most = (uint64_t)sender->batch * sender->segments;
+    uint64_t most = writer_width(&sender->writer);
     uint64_t last = 1 + (sender->sent - 1) % most; /* in the last call */
     double slots = (double)(sender->sent - last) + (double)last / (double)sender->group->count;
     uint64_t end = pace->begin + (uint64_t)(slots * sender->interval);
@@ -323,7 +216,7 @@ static void keep_last_slot(const struct sender *sender, struct pace *pace)
 static void send_paced(struct sender *sender)
 {
     struct pace pace;
-    double step = sender->interval * sender->batch * sender->segments;
+    double step = sender->interval * writer_width(&sender->writer);
     uint64_t last = 0;
     bool counts = sender->omitted_flag == 0;
     pace_begin(&pace, sender->wait > 0 ? sender->wait : step);
@@ -419,7 +312,7 @@ static void finish_zerocopy(const struct sender_group *group, struct result *res
 {
     uint64_t completed = 0, copied = 0;
     for (size_t i = 0; i < group->count; i++) {
-        struct zerocopy *calls = &group->senders[i]->zerocopy;
+        struct zerocopy *calls = &group->senders[i]->writer.zerocopy;
         if (calls->handed && !zerocopy_finish(calls))
             fail(SYSTEM_ERROR, "the kernel does not say what became of zero-copy data");
         completed += calls->completed;
@@ -433,7 +326,7 @@ struct omitted sender_group_omitted(const struct sender_group *group, struct usa
     struct omitted sum = {0};
     for (size_t i = 0; i < group->count; i++) {
         const struct sender *sender = group->senders[i];
-        sum.bytes += (double)(sender->omitted * sender->size);
+        sum.bytes += (double)(sender->omitted * sender->writer.size);
         omit_usage(usage, &sum, &sender->omitted_usage);
     }
     return sum;

@@ -12,7 +12,7 @@ from railgauge.compare.case_history import History, case_history, with_names
 from railgauge.compare.renames import CaseName, Renames, find_renames
 from railgauge.plan.case_names import BETWEEN, CaseNames
 from railgauge.plan.cases import Case
-from railgauge.plan.catalogue import Catalogue, Value, implied_defaults
+from railgauge.plan.catalogue import Catalogue, Value, absent_values
 from railgauge.plan.catalogue.argument_text import bare, plain
 from railgauge.plan.catalogue.engine_files import own_catalogue
 from railgauge.plan.catalogue.headlines import headlines
@@ -42,11 +42,14 @@ def look_up_case(
     is no case, or several.
     """
     words = _words(text, catalogue)
-    # What a case's parameters imply, no database has.
+    # What a case stands for without saying so, no database has.
     implied = {
-        _setting(name, value)
-        for engine in own_catalogue().engines
-        for name, value in implied_defaults(engine).items()
+        _setting(info.name, value)
+        for engine in own_catalogue().engines.values()
+        for info in engine.parameters.values()
+        if info.implied is not None
+        for value in (info.implied, info.default)
+        if value is not None
     }
     candidates = store.find_cases(" ".join(word for word in words if word not in implied))
     matches = [
@@ -187,6 +190,7 @@ def _is_called(match: FoundCase, words: Iterable[str]) -> bool:
     """Return whether each of `words` is a whole name of the case."""
     case = match.case
     names = {case.key, case.engine, case.link, case.client, case.server, match.test, match.plan}
-    parameters = {**implied_defaults(case.engine), **case.parameters}
+    mode = case.parameters.get("mode")
+    parameters = {**absent_values(case.engine, mode), **case.parameters}
     names.update(_setting(name, value) for name, value in parameters.items())
     return all(word in names for word in words)

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.errors import FileProblems, Problem
-from railgauge.plan.catalogue import Catalogue, implied_defaults
+from railgauge.plan.catalogue import Catalogue, absent_values
 from railgauge.plan.catalogue import Value as Value
 from railgauge.plan.space import PLACES, Group, Place, Space
 
@@ -77,14 +77,18 @@ def varying(cases: Iterable[Case]) -> tuple[str, ...]:
             values_by_name.setdefault(name, set()).add(value)
     for (name, engine), count in owners.items():
         if count < engines[engine]:
-            values_by_name[name].add(None)
+            values_by_name[name] |= {
+                parameter_value(case, name) for case in distinct if case.engine == engine
+            }
     return tuple(name for name, values in values_by_name.items() if len(values) > 1)
 
 
 def parameter_value(case: Case, name: str) -> Value | None:
     """Return the case's value of a parameter; None where its engine has no such parameter."""
     value = case.parameters.get(name)
-    return implied_defaults(case.engine).get(name) if value is None else value
+    if value is not None:
+        return value
+    return absent_values(case.engine, case.parameters.get("mode")).get(name)
 
 
 def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
@@ -174,8 +178,12 @@ def _cases(space: Space) -> Iterator[Case]:
 
 def _combinations(space: Space) -> Iterator[_Combination]:
     names = sorted([*space.fixed, *(name for axis in space.axes for name in axis[0])])
-    set_once = _without_implied(space, space.fixed)
-    axes = [[_without_implied(space, row) for row in axis] for axis in space.axes]
+    absent = {mode: space.engine.absent_values(mode) for mode in space.modes}
+    values = [set(by_name.items()) for by_name in absent.values()]
+    in_any_mode = dict(set.intersection(*values))
+    by_mode = sorted(dict(set.union(*values)).keys() - in_any_mode.keys())
+    set_once = _without_absent(in_any_mode, space.fixed)
+    axes = [[_without_absent(in_any_mode, row) for row in axis] for axis in space.axes]
     fixed = {name: _fragment(name, value) for name, value in set_once.items()}
     written = [
         [{name: _fragment(name, value) for name, value in row.items()} for row in axis]
@@ -187,16 +195,16 @@ def _combinations(space: Space) -> Iterator[_Combination]:
         for axis, row in enumerate(rows):
             settings.update(written[axis][row])
             parameters.update(axes[axis][row])
+        for name in by_mode:
+            if parameters[name] == absent[parameters.get("mode")][name]:
+                del settings[name], parameters[name]
         yield _Combination(rows, _tail(settings, names), parameters)
 
 
-def _without_implied(space: Space, row: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return what of `row` a case has: all but the defaults that its engine's table implies."""
-    infos = space.engine.parameters
+def _without_absent(absent: Mapping[str, Value], row: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Return what of `row` a case has: all but what it stands for without saying so."""
     return {
-        name: value
-        for name, value in row.items()
-        if name not in infos or not infos[name].implies(value)
+        name: value for name, value in row.items() if name not in absent or absent[name] != value
     }
 
 

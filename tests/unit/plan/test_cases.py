@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from railgauge.plan.case_names import CaseNames, NamedCase
-from railgauge.plan.cases import Case, case_key, expand, varying
+from railgauge.plan.cases import Case, case_key, expand, parameter_value, varying
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan_text
 
@@ -147,16 +147,41 @@ def test_exclusions_leave_out_exactly_what_they_match(data: st.DataObject) -> No
 
 
 def test_a_parameter_that_came_later_changes_no_key_at_its_default() -> None:
-    # As these cases had it before sndbuf, rcvbuf, and rate (tcp) or blocking (udp) were there.
-    (udp,) = cases("links: [ab]")
+    # As this case had it before sndbuf, rcvbuf, receive and blocking were there.
+    (udp,) = cases("links: [ab], set: {receive: adaptive}")
     assert udp.key == "bfb7f0b3392a6fd5"
     for written in ("blocking: true", "sndbuf: 0", "server_rcvbuf: 0, blocking: true"):
-        (same,) = cases(f"links: [ab], set: {{{written}}}")
+        (same,) = cases(f"links: [ab], set: {{receive: adaptive, {written}}}")
         assert (same.key, same.parameters) == (udp.key, udp.parameters)
     assert "blocking" not in udp.parameters
-    (other,) = cases("links: [ab], set: {blocking: false}")
+    (other,) = cases("links: [ab], set: {receive: adaptive, blocking: false}")
     assert other.key == case_key("udp", "ab", "a", "b", {**udp.parameters, "blocking": False})
     assert other.key != udp.key
+
+
+def test_a_default_that_changed_makes_another_case_where_it_has_an_effect() -> None:
+    (now,) = cases("links: [ab]")
+    (before,) = cases("links: [ab], set: {receive: adaptive}")
+    assert now.key == case_key("udp", "ab", "a", "b", {**before.parameters, "receive": "block"})
+    assert [parameter_value(case, "receive") for case in (now, before)] == ["block", "adaptive"]
+    assert varying([now, before]) == ("receive",)
+    # No receiver waits so in mode latency, of which these cases are the same as ever.
+    modes = cases("links: [ab], grid: {mode: [stream, latency]}")
+    assert [case.parameters.get("receive") for case in modes] == ["block", None]
+    assert modes[1].key == "2c133072e50a106e"
+    assert [parameter_value(case, "receive") for case in modes] == ["block", "block"]
+    assert varying(modes) == ("mode",)
+
+
+def test_a_case_from_before_a_default_changed_is_measured_as_it_was() -> None:
+    engine = load_catalogue().engine("udp")
+    (now,) = cases("links: [ab]")
+    (before,) = cases("links: [ab], set: {receive: adaptive}")
+    for case, expected in ((now, "block"), (before, "adaptive")):
+        options = [text for text in engine.options(case.parameters) if "--receive" in text]
+        assert options == [f"--receive={expected}"]
+    (latency,) = cases("links: [ab], set: {mode: latency}")
+    assert not [text for text in engine.options(latency.parameters) if "--receive" in text]
 
 
 def test_a_parameter_that_came_later_varies_and_is_excluded_like_any_other() -> None:

@@ -2,7 +2,7 @@
 
 from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.engine_files import (
-    implied_defaults,
+    absent_values,
     load_catalogue,
     read_engine,
 )
@@ -23,7 +23,7 @@ __all__ = [
     "ParameterInfo",
     "SeriesMode",
     "Value",
-    "implied_defaults",
+    "absent_values",
     "load_catalogue",
     "read_engine",
 ]

@@ -89,14 +89,10 @@ def _shipped(schema: Path, sources: Path) -> Catalogue:
 
 
 @functools.cache
-def implied_defaults(engine: str) -> Mapping[str, Value]:
-    """Return by name what a case of one of our engines has where it says nothing."""
+def absent_values(engine: str, mode: Value | None) -> Mapping[str, Value]:
+    """Return by name what a case of one of our engines in `mode` stands for without saying so."""
     info = own_catalogue().engines.get(engine)
-    return {
-        name: parameter.default
-        for name, parameter in (info.parameters if info else {}).items()
-        if parameter.implied and parameter.default is not None
-    }
+    return info.absent_values(mode) if info else {}
 
 
 def _add_external(
@@ -184,7 +180,7 @@ def _parameter(described: dict[str, Any]) -> ParameterInfo:
         help=described["help"],
         modes=tuple(described.get("modes", ())),
         required_in=tuple(described.get("required_in", ())),
-        implied=described.get("implied", False),
+        implied=_default(kind, described["implied"]) if "implied" in described else None,
         former=described.get("former", {}),
     )
 

@@ -32,9 +32,9 @@ class ParameterInfo:
     by a shell's rules for quotes, though no shell sees it). Without a default (None) the plan has
     to set it. `modes` are those in which it has an effect; none named means all. In the modes
     `required_in` each test has to set it, whatever its default, and a number to more than 0.
-    `written` is how an external program gets it. An `implied` one is left out of a case where it
-    has its default, so that cases measured before it was there keep their keys. `former` are
-    choices by the names that they had.
+    `written` is how an external program gets it. `implied` is what cases were measured with before
+    it was there: it is left out of a case that has this value, so that they keep their keys; None:
+    each case has it. `former` are choices by the names that they had.
     """
 
     name: str
@@ -48,12 +48,14 @@ class ParameterInfo:
     modes: tuple[str, ...] = ()
     required_in: tuple[str, ...] = ()
     written: Written = field(default_factory=Written)
-    implied: bool = False
+    implied: Value | None = None
     former: Mapping[str, str] = field(default_factory=dict)
 
-    def implies(self, value: Value | None) -> bool:
-        """Return whether a case that has no value of it stands for `value`."""
-        return self.implied and value == self.default
+    def absent_value(self, mode: Value | None) -> Value | None:
+        """Return what a case in `mode` stands for that has no value of it; None: each has one."""
+        if self.implied is None or self.applies(() if mode is None else (mode,)):
+            return self.implied
+        return self.default
 
     def parse(self, value: object) -> Value:
         """Return what a plan wrote, in base units; ValueError says what to write instead."""
@@ -282,12 +284,25 @@ class EngineInfo:
         return expand(self.program.command, self.written(parameters, **more), self.argv_names)
 
     def options(self, parameters: Mapping[str, Value]) -> list[str]:
-        """Return the options of our own engine for `parameters`, but those that we see to."""
+        """Return the options of our own engine for a case with `parameters`.
+
+        What such a case stands for is named where it isn't the engine's default any more; what we
+        see to isn't.
+        """
+        absent = self.absent_values(parameters.get("mode"))
+        changed = {
+            name: value for name, value in absent.items() if value != self.parameters[name].default
+        }
         return [
             f"--{name}={plain(value)}"
-            for name, value in parameters.items()
+            for name, value in {**changed, **parameters}.items()
             if name != SOAK or name in self.parameters
         ]
+
+    def absent_values(self, mode: Value | None) -> dict[str, Value]:
+        """Return by name what a case in `mode` stands for where it says nothing."""
+        values = {name: info.absent_value(mode) for name, info in self.parameters.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
     def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
         """EngineError `output` if an external program says that it took other `parameters`."""
