@@ -51,7 +51,7 @@ def main() -> None:
             command = [sys.executable, "-m", "railgauge", "check", str(plan)]
             completed = subprocess.run(command, check=True, capture_output=True, text=True)
             seconds.append(time.perf_counter() - began)
-    assert f"{sizes * 100} cases" in completed.stdout, completed.stdout
+    assert f"{sizes * 100:,} cases" in completed.stdout, completed.stdout
     print(f"check of {sizes * 100:,} cases: median {statistics.median(seconds):.2f} s", end="")
     print(f" (min {min(seconds):.2f}, max {max(seconds):.2f}, n {len(seconds)})")
 

@@ -5,13 +5,13 @@ Ratios are medians of the rounds' own.
 Each tool lays a file of its own out in the same folder (random data, all of it written), and then
 both measure by turns, in changing order; past the page cache only after `--before` seconds of the
 same, as a device is busy with what was just laid out: after 2 s of writing fio's psync seemed 10 %
-and its io_uring 15 % faster than ours on a virtual disk, after 10 s neither was. fio's percentiles
-are of its clat for psync and of its lat for io_uring: its clat leaves out the time in which an
-operation is handed to the kernel, ours doesn't. Past the page cache both measure for a while;
-through it, one pass over the file that begins with nothing of it in the cache, a write's up to the
-end of its fsync. CPU time is what each tool counts: fio's leaves out io_uring's helpers in the
-kernel, which do the buffered writes, ours doesn't. Small blocks are written with new random data
-each time by both, which fio does only when asked.
+and its io_uring 15 % faster than ours on a virtual disk, after 10 s its psync was by 5 % and its
+io_uring was slower. fio's percentiles are of its clat for psync and of its lat for io_uring: its
+clat leaves out the time in which an operation is handed to the kernel, ours doesn't. Past the page
+cache both measure for a while; through it, one pass over the file that begins with nothing of it in
+the cache, a write's up to the end of its fsync. CPU time is what each tool counts: fio's leaves out
+io_uring's helpers in the kernel, which do the buffered writes, ours doesn't. Small blocks are
+written with new random data each time by both, which fio does only when asked.
 
     python -m benchmarks.disk [--folder .] [--size 512] [--rounds 5] [--seconds 1]
         [--before 10] [--only WORD] [--goals]

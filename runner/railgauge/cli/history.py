@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,6 @@ from railgauge.report.verdicts.history.history_json import history_data
 from railgauge.report.verdicts.history.history_text import all_lines, history_lines, not_looked_at
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-
-# A run's facts are looked up once for all the cases that changed around it.
-_CACHED_RUNS = 64
 
 
 @click.command()
@@ -101,7 +97,7 @@ def _print_all(store: Store, choices: _Choices) -> None:
             f"no case has a value of {visible(metric)} in these runs"
             + (f": their metrics are {measured}" if measured else "")
         )
-    nearby = NearbyChanges(lru_cache(maxsize=_CACHED_RUNS)(store.run))
+    nearby = NearbyChanges(store)
     histories = [nearby.add_to(history) for history in newest_first(looked.changed)]
     if choices.as_json:
         if note := not_looked_at(looked):
@@ -126,7 +122,7 @@ def _print_case(store: Store, text: str, choices: _Choices) -> None:
     case = look_up_case(store, text, catalogue, plan=choices.plan, test=choices.test)
     heads = last_of_each_plan(store.run_heads(case.plan), choices.nights)
     history = metric_history(store, case, choices.metric, heads)
-    history = NearbyChanges(store.run).add_to(history)
+    history = NearbyChanges(store).add_to(history)
     name = plan_case_names(store, catalogue, [history.plan])[history.plan].with_test(history)
     if choices.out is not None:
         from railgauge.report.verdicts.history.plot import draw_history

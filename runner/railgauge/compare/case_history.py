@@ -8,7 +8,7 @@ measured are gaps; runs of some of a plan's cases only, which confirm others, do
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -29,7 +29,7 @@ from railgauge.stats.proportion import is_multiple
 from railgauge.stats.series_changes import BETTER
 from railgauge.store import Store
 from railgauge.store.heads import RunHead
-from railgauge.store.records import Series, StoredRun
+from railgauge.store.records import Series
 
 # With fewer there is nothing to find.
 LEAST_NIGHTS = 2 * LEAST_VALUES
@@ -39,6 +39,8 @@ SHARE_BY_CHANCE = 0.05
 NIGHTS = 100
 # A change is dated within so many nights: what else changed is shown for as many around it.
 AROUND = 2
+# A thousand hosts have megabytes of facts.
+_CONDITIONS_KEPT = 16
 
 Direction = Literal["faster", "slower", "higher", "lower"]
 
@@ -145,11 +147,11 @@ def with_names(history: History, renames: Renames, runs: Collection[int]) -> His
 class NearbyChanges:
     """What changed around the change points of many histories, looking each run up once.
 
-    `look_up` returns a run by its id. What changed, which is little, is cached; runs are not.
+    What changed, which is little, is cached; of what runs were measured under only the last.
     """
 
-    def __init__(self, look_up: Callable[[int], StoredRun]) -> None:
-        self._run = lru_cache(maxsize=2 * AROUND + 2)(look_up)
+    def __init__(self, store: Store) -> None:
+        self._conditions = lru_cache(maxsize=_CONDITIONS_KEPT)(store.run_conditions)
         self._differences: dict[tuple[int, int], RunDifference | None] = {}
 
     def add_to(self, history: History) -> History:
@@ -169,7 +171,7 @@ class NearbyChanges:
         """Return what was not in the first run as in the second; None where nothing was."""
         pair = before.id, after.id
         if pair not in self._differences:
-            first, second = self._run(before.id), self._run(after.id)
+            first, second = self._conditions(before.id), self._conditions(after.id)
             hosts = host_changes(first.facts, second.facts)
             settings = setting_changes(first, second)
             changed = bool(hosts or settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from railgauge.store.records import StoredRun
+from railgauge.store.records import RunConditions
 
 Facts = Mapping[str, Mapping[str, str]]
 
@@ -42,7 +42,7 @@ def hosts_by_change(hosts: Iterable[HostChanges]) -> dict[FactChange, list[str]]
     return by_change
 
 
-def setting_changes(before: StoredRun, after: StoredRun) -> tuple[FactChange, ...]:
+def setting_changes(before: RunConditions, after: RunConditions) -> tuple[FactChange, ...]:
     """Return in what that made the runs they differ: the plan, its files, the commit …"""
     return changes(_settings(before), _settings(after))
 
@@ -57,7 +57,7 @@ def changes(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FactCh
     )
 
 
-def _settings(run: StoredRun) -> dict[str, str]:
+def _settings(run: RunConditions) -> dict[str, str]:
     """Return what made the run, as texts; long ones stand for themselves by name."""
     new = run.new
     texts = {

@@ -28,6 +28,7 @@ from railgauge.store.records import (
     NewRun,
     Peak,
     PlannedCase,
+    RunConditions,
     RunState,
     StoredRun,
 )
@@ -147,19 +148,12 @@ def find_run(connection: Connection, run_id: int) -> Any:
 def stored_run(connection: Connection, run_id: int) -> StoredRun:
     """Return all about one run but its values."""
     row = find_run(connection, run_id)
-    files = fetch(connection, _FILES, run_id=run_id)
-    new = NewRun(
-        **{name: getattr(row, name) for name in RUN_COLUMNS},
-        files=dict(files),
-        labels=dict(fetch(connection, _LABELS, run_id=run_id)),
-    )
-    facts: dict[str, dict[str, str]] = {}
-    for host, name, value in fetch(connection, _FACTS, run_id=run_id):
-        facts.setdefault(host, {})[name] = value
+    conditions = _conditions(connection, row)
     return StoredRun(
+        new=conditions.new,
+        state=conditions.state,
+        facts=conditions.facts,
         id=row.id,
-        new=new,
-        state=cast(RunState, row.state),
         started_at=row.started_at,
         ended_at=row.ended_at or "",
         cases=tuple(
@@ -168,10 +162,26 @@ def stored_run(connection: Connection, run_id: int) -> StoredRun:
                 connection, _RUN_CASES, run_id=run_id
             )
         ),
-        facts=facts,
         peaks=stored_peaks(connection, run_id, hosts_only=True),
         uid=row.uid,
     )
+
+
+def run_conditions(connection: Connection, run_id: int) -> RunConditions:
+    """Return what one run was measured under, without its cases, which may be many."""
+    return _conditions(connection, find_run(connection, run_id))
+
+
+def _conditions(connection: Connection, row: Any) -> RunConditions:
+    facts: dict[str, dict[str, str]] = {}
+    for host, name, value in fetch(connection, _FACTS, run_id=row.id):
+        facts.setdefault(host, {})[name] = value
+    new = NewRun(
+        **{name: getattr(row, name) for name in RUN_COLUMNS},
+        files=dict(fetch(connection, _FILES, run_id=row.id)),
+        labels=dict(fetch(connection, _LABELS, run_id=row.id)),
+    )
+    return RunConditions(new, cast(RunState, row.state), facts)
 
 
 def run_peaks(connection: Connection, run_id: int) -> tuple[Peak, ...]:

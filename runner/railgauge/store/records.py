@@ -153,20 +153,26 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRun:
-    """Everything about a run but its values; of facts and peaks that changed, the last ones.
+class RunConditions:
+    """What a run was measured under; of facts of its hosts that changed, the last ones."""
+
+    new: NewRun
+    state: RunState
+    facts: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun(RunConditions):
+    """Everything about a run but its values; of peaks that changed, the last ones.
 
     `peaks` are the hosts' alone; `Store.peaks` has those of links, too. `uid` is the same in every
     database that the run is copied to.
     """
 
     id: int
-    new: NewRun
-    state: RunState
     started_at: str
     ended_at: str
     cases: tuple[PlannedCase, ...]
-    facts: Mapping[str, Mapping[str, str]]
     peaks: tuple[Peak, ...] = ()
     uid: str = ""
 

@@ -269,6 +269,7 @@ class Store(Database):
 
     # Questions; their functions say what they return.
     run = reading(read.stored_run)
+    run_conditions = reading(read.run_conditions)
     runs = reading(heads.run_summaries)
     run_ids = reading(read.run_ids)
     run_heads = reading(heads.run_heads)

@@ -27,7 +27,7 @@ def _case(link: str = "a", **parameters: Value) -> Case:
 def _run(cases: list[Case], number: int = 1) -> StoredRun:
     new = NewRun("fabric", "", "", "", False, 0, "", "", "", {})
     planned = tuple(PlannedCase("bulk", case, 3) for case in cases)
-    return StoredRun(number, new, "complete", "", "", planned, {})
+    return StoredRun(new, "complete", {}, number, "", "", planned)
 
 
 def _launched(launches: list[tuple[Case, _Sides]]) -> Mapping[str, LaunchSettings]:

@@ -10,7 +10,7 @@ from railgauge.store.records import NewRun, Peak, StoredRun
 
 def _machines(facts: Mapping[str, Mapping[str, str]], *peaks: Peak) -> Machines:
     new = NewRun("fabric", "", "", "", False, 7, "ctl", "0.1.0", "", {})
-    return make_machines(StoredRun(1, new, "complete", "", "", (), facts, peaks))
+    return make_machines(StoredRun(new, "complete", facts, 1, "", "", (), peaks))
 
 
 def _facts(**more: str) -> dict[str, str]:

@@ -24,7 +24,7 @@ def _run(*engines: str, origin: str = "measured", **clocks: str) -> StoredRun:
     new = NewRun("p", "", "", "", False, 0, "", "", "", {}, "imported" if imported else "measured")
     cases = tuple(PlannedCase("t", Case(name, name, "a", "g", "h", {}), 1) for name in engines)
     facts = {host: {"clocksource": source} for host, source in clocks.items()}
-    return StoredRun(1, new, "complete", "", "", cases, facts)
+    return StoredRun(new, "complete", facts, 1, "", "", cases)
 
 
 def test_metrics_are_defined_by_their_engines_own_table_in_its_order() -> None:

@@ -69,7 +69,7 @@ def level_changes(
 
     `names` are those of each plan's cases.
     """
-    nearby = NearbyChanges(store.run)
+    nearby = NearbyChanges(store)
     nights = max(Counter(head.plan for head in heads).values(), default=0)
     histories = histories_of(store, heads, _medians(heads, data, cases))
     newest = [nearby.add_to(history) for history in newest_first(histories.changed)]

@@ -281,6 +281,6 @@ def _trimmed(row: MetricRow) -> Sequence[object]:
 def _beside(store: Store, job: RunJob) -> Iterator[str]:
     if job.before is None:
         return
-    difference = NearbyChanges(store.run).between(job.before, job.head)
+    difference = NearbyChanges(store).between(job.before, job.head)
     if difference is not None:
         yield from beside_lines(difference)
