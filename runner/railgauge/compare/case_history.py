@@ -320,7 +320,10 @@ def _gather(medians: Iterable[RunMedian]) -> dict[_MetricName, _Gathered]:
     gathered: dict[_MetricName, _Gathered] = {}
     for measured in medians:
         name = (measured.plan, (measured.test, measured.case.key), measured.metric)
-        gathered.setdefault(name, _Gathered(measured)).add(measured)
+        series = gathered.get(name)
+        if series is None:
+            series = gathered[name] = _Gathered(measured)
+        series.add(measured)
     return gathered
 
 

@@ -1,7 +1,9 @@
 """Digests that show which stored results changed, without reading every value into Python.
 
 A digest is a text that changes when what it stands for does. Values are never overwritten, but
-replications are added (by a resumed run, a copied database), and a file may be replaced.
+replications are added (by a resumed run, a copied database), and a file may be replaced. A run that
+is over has its counts until something is added to it (`forget_counts`), and what was measured in it
+is as it was when they were stored: only of other runs is it looked at.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, select
 
+from railgauge.store.counts import COUNT_COLUMNS
 from railgauge.store.log_models import LOG, SUSPICION
 from railgauge.store.models import (
     BenchCase,
     CertificateRow,
     HostFact,
     LaunchRow,
+    Measurement,
     Metric,
     PeakRow,
     Replication,
@@ -40,6 +44,14 @@ _SQLITE = (
 )
 _POSTGRESQL = f"count(*), sum(hashfloat8extended(value, {_WEIGHT})), 0"
 
+# The cases of runs that something may have been added to.
+_UNCOUNTED = select(RunCase.id).join(Run).where(Run.case_count.is_(None))
+_MEASURED = select(Run.id).where(
+    exists()
+    .where(Measurement.run_case_id == RunCase.id, RunCase.run_id == Run.id, Measurement.number > 0)
+    .correlate(Run)
+)
+
 CaseName = tuple[str, str]
 
 
@@ -47,6 +59,7 @@ CaseName = tuple[str, str]
 class Digests:
     """Of each run: `settings`, what it and its hosts are; `cases`, by (test, key), what of each.
 
+    What a case of a counted run measured is told by when that ended, and by its counts.
     `failed` replications, by run; `measured`, the runs that have a value; `over`, those that
     ended, whatever came of them; `certificates` of the boots of its hosts.
     """
@@ -77,23 +90,26 @@ def digests(connection: Connection, metrics: Collection[str]) -> Digests:
     Of values those count whose metric is one of `metrics` and has a direction; of a case without
     any of these, all.
     """
-    values = _values(connection, metrics)
+    counted = _counted(connection)
+    run_cases = connection.scalars(_UNCOUNTED).all()
+    values = _values(connection, metrics, run_cases)
     exceptions, failed_of = _exceptions(connection)
     reasons = _reasons(connection)
     cases: dict[int, dict[CaseName, str]] = {}
-    failed: dict[int, int] = {}
-    measured: set[int] = set()
+    failed = {run: failed_count for run, (_, failed_count) in counted.items()}
     query = (
         select(RunCase.run_id, RunCase.id, BenchCase.key, *RUN_CASE_COLUMNS)
         .join(BenchCase)
         .order_by(RunCase.run_id, RunCase.id)
     )
     for run, number, key, test, *planned in fetch(connection, query):
-        parts = (planned, values.get(number), exceptions.get(number), reasons.get(number))
-        cases.setdefault(run, {})[test, key] = str(parts)
-        failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
-        if number in values:
-            measured.add(run)
+        if run in counted:
+            outcomes, _ = counted[run]
+        else:
+            outcomes = str((values.get(number), exceptions.get(number), reasons.get(number)))
+            failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
+        cases.setdefault(run, {})[test, key] = f"{planned} {outcomes}"
+    measured = set(connection.scalars(_MEASURED))
     over = set(connection.scalars(select(Run.id).where(Run.state != "unfinished")))
     certificates = _certificates(connection)
     return Digests(_settings(connection), cases, failed, measured, over, certificates)
@@ -143,29 +159,41 @@ def _by_run(connection: Connection, run: Any, column: Any) -> dict[int, tuple[An
     return {row[0]: row[1:] for row in fetch(connection, query)}
 
 
-def _values(connection: Connection, metrics: Collection[str]) -> dict[int, tuple[Any, ...]]:
-    """Return run_case id -> how many values there are, and their sums."""
+def _counted(connection: Connection) -> dict[int, tuple[str, int]]:
+    """Return when each run that is counted ended and its counts, as text, and what failed of it."""
+    columns = [Run.__table__.c[name] for name in COUNT_COLUMNS]
+    query = select(Run.id, Run.failed_count, Run.ended_at, *columns)
+    rows = fetch(connection, query.where(Run.case_count.is_not(None)))
+    return {run: (str(outcomes), failed) for run, failed, *outcomes in rows}
+
+
+def _values(
+    connection: Connection, metrics: Collection[str], run_cases: Sequence[int]
+) -> dict[int, tuple[Any, ...]]:
+    """Return the id of each of `run_cases` that has any -> how many values, and their sums."""
     rows = connection.execute(select(Metric.id, Metric.name, Metric.better))
     metric_ids = [
         row.id for row in rows if row.name in metrics and row.better in ("higher", "lower")
     ]
     sums: dict[int, tuple[Any, ...]] = {}
     if metric_ids:
-        condition = f"metric_id IN ({', '.join(map(str, metric_ids))})"
-        sums |= _sums(connection, condition)
-    run_cases = connection.scalars(select(RunCase.id)).all()
+        for chunk in chunks(run_cases):
+            sums |= _sums(connection, chunk, f"metric_id IN ({', '.join(map(str, metric_ids))})")
     for chunk in chunks([number for number in run_cases if number not in sums]):
-        sums |= _sums(connection, f"run_case.id IN ({', '.join(map(str, chunk))})")
+        sums |= _sums(connection, chunk)
     return sums
 
 
-def _sums(connection: Connection, condition: str) -> Iterable[tuple[int, tuple[Any, ...]]]:
+def _sums(
+    connection: Connection, run_cases: Iterable[int], condition: str = "TRUE"
+) -> Iterable[tuple[int, tuple[Any, ...]]]:
     sums = _SQLITE if connection.dialect.name == "sqlite" else _POSTGRESQL
-    # Case by case, so that what stands between the metrics asked for isn't read; `condition` is
-    # made of numbers that the database gave.
+    # Case by case, so that what stands between the metrics asked for isn't read; all is made of
+    # numbers that the database gave.
     query = (
         f"SELECT run_case.id, {sums} FROM run_case CROSS JOIN value"  # noqa: S608
-        f" WHERE value.run_case_id = run_case.id AND value.number > 0 AND {condition}"
+        f" WHERE run_case.id IN ({', '.join(map(str, run_cases))})"
+        f" AND value.run_case_id = run_case.id AND value.number > 0 AND {condition}"
         " GROUP BY run_case.id"
     )
     rows = connection.exec_driver_sql(query)
@@ -173,7 +201,7 @@ def _sums(connection: Connection, condition: str) -> Iterable[tuple[int, tuple[A
 
 
 def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int, int]]:
-    """Return, by run_case id, the replications that aren't ok, and how many of them failed."""
+    """Return, by run_case id, those uncounted that aren't ok, and how many of them failed."""
     exceptions: dict[int, list[Any]] = {}
     failed: dict[int, int] = {}
     query = (
@@ -185,6 +213,7 @@ def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int,
             Replication.error_message,
         )
         .where(Replication.number > 0, Replication.status != "ok")
+        .where(Replication.run_case_id.in_(_UNCOUNTED))
         .order_by(Replication.run_case_id, Replication.number)
     )
     for number, *columns in fetch(connection, query):
@@ -194,8 +223,12 @@ def _exceptions(connection: Connection) -> tuple[dict[int, list[Any]], dict[int,
 
 
 def _reasons(connection: Connection) -> dict[int, tuple[Any, ...]]:
-    """Return, by run_case id, how many reasons its replications are suspect for."""
+    """Return, by run_case id, how many reasons those uncounted are suspect for."""
     suspicion = SUSPICION.c
-    query = select(suspicion.run_case_id, func.count(), func.sum(func.length(suspicion.message)))
-    rows = fetch(connection, query.group_by(suspicion.run_case_id))
+    query = (
+        select(suspicion.run_case_id, func.count(), func.sum(func.length(suspicion.message)))
+        .where(suspicion.run_case_id.in_(_UNCOUNTED))
+        .group_by(suspicion.run_case_id)
+    )
+    rows = fetch(connection, query)
     return {number: tuple(map(str, counts)) for number, *counts in rows}

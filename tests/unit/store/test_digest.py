@@ -71,6 +71,28 @@ def test_a_skipped_case_and_another_state_or_fact_are_seen(store: Store):
     assert store_digests(store).settings != with_facts.settings
 
 
+def test_what_is_added_to_a_run_that_is_over_is_seen_before_and_after_it_is_counted(store: Store):
+    store.finish_run(1, "complete")
+    over = store_digests(store)
+    assert (over.measured, over.failed, over.over) == ({1}, {1: 0}, {1})
+    store.add(1, "stream", FIRST.key, failed(2), LAUNCH)
+    added = store_digests(store)
+    assert added.cases[1]["stream", FIRST.key] != over.cases[1]["stream", FIRST.key]
+    store.finish_run(1, "complete")
+    counted = store_digests(store)
+    first = ("stream", FIRST.key)
+    assert counted.cases[1][first] not in (over.cases[1][first], added.cases[1][first])
+    assert (counted.measured, counted.failed, counted.over) == ({1}, {1: 1}, {1})
+
+
+def test_a_run_that_is_over_without_a_value_is_not_measured(store: Store):
+    run = store.begin_run(RUN, planned(FIRST), METRICS)
+    store.add(run, "stream", FIRST.key, failed(1), LAUNCH)
+    store.finish_run(run, "interrupted")
+    digests = store_digests(store)
+    assert (digests.measured, digests.failed[run]) == ({1}, 1)
+
+
 def test_two_runs_alike_are_two(store: Store):
     store.begin_run(RUN, planned(FIRST), METRICS)
     digests = store_digests(store)
