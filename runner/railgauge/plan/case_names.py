@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Case, ExpandedTest, parameter_value, varying
+from railgauge.plan.cases import Case, ExpandedTest, parameter_value, shown_parameters, varying
 
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import Catalogue, ParameterInfo, Value
@@ -82,7 +82,7 @@ def parameter_texts(case: Case, catalogue: Catalogue | None) -> list[tuple[str, 
     infos = _infos(case, catalogue)
     return [
         (visible(name), value_text(value, infos.get(name)))
-        for name, value in case.parameters.items()
+        for name, value in shown_parameters(case).items()
     ]
 
 

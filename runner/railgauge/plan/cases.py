@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.errors import FileProblems, Problem
-from railgauge.plan.catalogue import Catalogue, absent_values
+from railgauge.plan.catalogue import Catalogue, absent_values, former_defaults
 from railgauge.plan.catalogue import Value as Value
 from railgauge.plan.space import PLACES, Group, Place, Space
 
@@ -91,13 +91,21 @@ def parameter_value(case: Case, name: str) -> Value | None:
     return absent_values(case.engine, case.parameters.get("mode")).get(name)
 
 
+def shown_parameters(case: Case) -> Mapping[str, Value]:
+    """Return the case's parameters, and what it was measured with that isn't the default now."""
+    return {
+        **former_defaults(case.engine, case.parameters.get("mode")),
+        **case.parameters,
+    }
+
+
 def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) -> list[str]:
     """Return the parameters that don't have the engine's default values, and those in `also`."""
     engine = catalogue.engines.get(case.engine)
     infos = engine.parameters if engine else {}
     return [
         name
-        for name, value in case.parameters.items()
+        for name, value in shown_parameters(case).items()
         if name in also or name not in infos or infos[name].default != value
     ]
 

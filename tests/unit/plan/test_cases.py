@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from railgauge.plan.case_names import CaseNames, NamedCase
-from railgauge.plan.cases import Case, case_key, expand, parameter_value, varying
+from railgauge.plan.case_names import CaseNames, NamedCase, parameter_texts
+from railgauge.plan.cases import Case, case_key, expand, non_default, parameter_value, varying
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.load import load_plan_text
 
@@ -165,7 +165,11 @@ def test_a_default_that_changed_makes_another_case_where_it_has_an_effect() -> N
     assert now.key == case_key("udp", "ab", "a", "b", {**before.parameters, "receive": "block"})
     assert [parameter_value(case, "receive") for case in (now, before)] == ["block", "adaptive"]
     assert varying([now, before]) == ("receive",)
-    # No receiver waits so in mode latency, of which these cases are the same as ever.
+    catalogue = load_catalogue()
+    assert ("receive", "adaptive") in parameter_texts(before, catalogue)
+    assert [name for name in non_default(before, catalogue) if name == "receive"]
+    assert "receive" not in non_default(now, catalogue)
+    # No receiver waits like this in mode latency, of which cases are the same as ever.
     modes = cases("links: [ab], grid: {mode: [stream, latency]}")
     assert [case.parameters.get("receive") for case in modes] == ["block", None]
     assert modes[1].key == "2c133072e50a106e"

@@ -3,6 +3,7 @@
 from railgauge.plan.catalogue.argument_text import Value
 from railgauge.plan.catalogue.engine_files import (
     absent_values,
+    former_defaults,
     load_catalogue,
     read_engine,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "SeriesMode",
     "Value",
     "absent_values",
+    "former_defaults",
     "load_catalogue",
     "read_engine",
 ]

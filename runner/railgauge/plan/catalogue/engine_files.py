@@ -95,6 +95,13 @@ def absent_values(engine: str, mode: Value | None) -> Mapping[str, Value]:
     return info.absent_values(mode) if info else {}
 
 
+@functools.cache
+def former_defaults(engine: str, mode: Value | None) -> Mapping[str, Value]:
+    """Return what of that isn't the engine's default any more."""
+    info = own_catalogue().engines.get(engine)
+    return info.former_defaults(mode) if info else {}
+
+
 def _add_external(
     engines: dict[str, EngineInfo],
     files: dict[str, str],

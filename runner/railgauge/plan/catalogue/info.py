@@ -289,13 +289,10 @@ class EngineInfo:
         What such a case stands for is named where it isn't the engine's default any more; what we
         see to isn't.
         """
-        absent = self.absent_values(parameters.get("mode"))
-        changed = {
-            name: value for name, value in absent.items() if value != self.parameters[name].default
-        }
+        former = self.former_defaults(parameters.get("mode"))
         return [
             f"--{name}={plain(value)}"
-            for name, value in {**changed, **parameters}.items()
+            for name, value in {**former, **parameters}.items()
             if name != SOAK or name in self.parameters
         ]
 
@@ -303,6 +300,13 @@ class EngineInfo:
         """Return by name what a case in `mode` stands for where it says nothing."""
         values = {name: info.absent_value(mode) for name, info in self.parameters.items()}
         return {name: value for name, value in values.items() if value is not None}
+
+    def former_defaults(self, mode: Value | None) -> dict[str, Value]:
+        """Return what of that isn't the default any more."""
+        absent = self.absent_values(mode)
+        return {
+            name: value for name, value in absent.items() if value != self.parameters[name].default
+        }
 
     def check_confirmed(self, parameters: Mapping[str, Value], output: str) -> None:
         """EngineError `output` if an external program says that it took other `parameters`."""

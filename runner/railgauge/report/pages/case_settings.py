@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import visible
-from railgauge.plan.cases import Case, Value, non_default, parameter_value
+from railgauge.plan.cases import Case, Value, non_default, parameter_value, shown_parameters
 from railgauge.report.pages.contents import Details
 from railgauge.report.tables.axes import Axis, setting_text
 from railgauge.report.tables.notes import listed
@@ -138,7 +138,7 @@ def _requested(
 
 
 def _axes(cases: Collection[Case], catalogue: Catalogue | None) -> dict[str, Axis]:
-    names = dict.fromkeys(name for case in cases for name in case.parameters)
+    names = dict.fromkeys(name for case in cases for name in shown_parameters(case))
     return make_axes(names, {}, list(dict.fromkeys(case.engine for case in cases)), catalogue)
 
 

@@ -12,7 +12,7 @@ from railgauge.compare.reading import ReadRuns, has_direction
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import Reasons, Verdict, verdict_on
 from railgauge.plan.case_names import CaseNames, parameter_texts
-from railgauge.plan.cases import Case, non_default
+from railgauge.plan.cases import Case, non_default, shown_parameters
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.certificate_tables import certificate_tables
 from railgauge.report.pages.contents import Details
@@ -181,7 +181,7 @@ def _constants(run: StoredRun, catalogue: Catalogue) -> Iterator[tuple[str, str]
     for planned in run.cases:
         tests.setdefault(planned.test, []).append(planned.case)
     for test, cases in tests.items():
-        shared = set.intersection(*(set(case.parameters.items()) for case in cases))
+        shared = set.intersection(*(set(shown_parameters(case).items()) for case in cases))
         names = {name for name, _ in shared} & {*non_default(cases[0], catalogue)}
         texts = [
             f"{name.replace('_', ' ')} {value}"
