@@ -1,7 +1,8 @@
 // Histories of cases, and two runs side by side, drawn from the data of the site's runs.
 //
-// The data stands in scripts that call addNights (data/nights.js) and addRun (data/N.js): a page
-// that was opened from a file may load these, and nothing else.
+// The data stands in scripts that call addNights (data/nights.js) and addRun (data/N.js, or of a run
+// with many cases data/N-P.js for a part of them): a page that was opened from a file may load these,
+// and nothing else.
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NIGHTS = 100;
@@ -29,8 +30,15 @@ function load(name) {
   });
 }
 
-async function loadRuns(runs) {
-  await Promise.all(runs.filter(([run]) => !site.data.has(run)).map(([run]) => load(run)));
+// As railgauge does, too.
+function partOf(key, parts) {
+  return [...key].reduce((sum, character) => sum + character.codePointAt(0), 0) % parts;
+}
+
+// All of the runs' data, or for the history of one case the part that it is in.
+async function loadRuns(runs, key = "") {
+  const fileOf = ([run, , , , , , parts]) => (key && parts ? `${run}-${partOf(key, parts)}` : run);
+  await Promise.all(runs.filter(([run]) => !site.data.has(run)).map((run) => load(fileOf(run))));
   return runs.filter(([run]) => site.data.has(run));
 }
 
@@ -321,7 +329,7 @@ async function drawCase(section, place, key) {
   const body = element("div");
   section.append(body);
   const draw = async (count) => {
-    const runs = await loadRuns(all.slice(-count));
+    const runs = await loadRuns(all.slice(-count), key);
     body.replaceChildren();
     const metrics = nightsOf(runs, plan, tests, key);
     if (!metrics.length) body.append(element("p", {}, "Nothing was measured yet."));

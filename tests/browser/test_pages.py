@@ -28,6 +28,7 @@ from railgauge.plan.load import load_plan
 from railgauge.report.document.write_report import ReportOptions
 from railgauge.report.paper.make_paper import write_paper
 from railgauge.report.paper.read_paper import load_paper
+from railgauge.report.site import site_pages
 from railgauge.report.site.site_pages import case_file
 from railgauge.stats.digits import ratio_text
 from railgauge.store import Store
@@ -632,6 +633,21 @@ def test_runs_without_a_value_are_named_below_the_nights(tab: Tab, tmp_path: Pat
     page = tab.open(tmp_path / "site" / case_file(lane(2).key))
     expect(page.locator(".said")).to_contain_text("Run 5,")
     assert page.locator(".gaps").count() == 0
+
+
+def test_a_case_of_many_is_drawn_from_its_part_of_the_runs_data(
+    tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for night in range(3):
+        add_run(tmp_path / "night.db", {1: noisy(1e9, seed=night), 2: noisy(2e9, seed=night)})
+    monkeypatch.setattr(site_pages, "MOST_UNDIVIDED", 1)
+    build(tmp_path / "night.db", tmp_path / "site")
+    for run in (1, 2, 3):
+        (tmp_path / f"site/data/{run}.js").unlink()
+    for number, value in ((1, "1.0"), (2, "2.0")):
+        page = tab.open(tmp_path / "site" / case_file(lane(number).key))
+        assert page.locator("svg.history circle.dot").count() == 3
+        expect(page.locator(".said")).to_contain_text(f"{value}")
 
 
 @pytest.mark.parametrize("last", [{"unit": "s"}, {"better": "lower"}], ids=["unit", "direction"])

@@ -42,6 +42,7 @@ from railgauge.base.systemlog import TimeSeries
 from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.site import site_pages
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.drawings import PairValue, pairs_map
 from railgauge.report.site.pair_maps import pair_maps
@@ -94,6 +95,28 @@ def test_every_run_and_case_has_a_page_and_all_links_lead_to_files(database: Pat
         for link in links:
             assert "://" not in link
             assert (out / name).parent.joinpath(link.partition("#")[0]).is_file(), (name, link)
+
+
+def test_data_of_runs_with_many_cases_are_there_in_parts_too(
+    database: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    nights(database)
+    build(database, out.with_name("undivided"))
+    undivided = run_data(out.with_name("undivided"), 3)
+    assert [run[-1] for run in nights_data(out.with_name("undivided"))["runs"]] == [0, 0, 0]
+    monkeypatch.setattr(site_pages, "MOST_UNDIVIDED", 1)
+    build(database, out)
+    assert run_data(out, 3) == undivided
+    assert [run[-1] for run in nights_data(out)["runs"]] == [2, 2, 2]
+    parts = [read_run_data(page(out, f"data/3-{number}.js")) for number in (0, 1)]
+    assert not (out / "data/3-2.js").exists()
+    rows = [(case, metric, row[2:]) for part in parts for case, metric, row in part.measured()]
+    assert sorted(rows) == sorted(
+        (case, metric, row[2:]) for case, metric, row in undivided.measured()
+    )
+    for number, part in enumerate(parts):
+        assert all(sum(map(ord, case.key)) % 2 == number for case in part.cases)
+        assert (part.run, part.beside, part.verdict) == (3, undivided.beside, None)
 
 
 def test_the_verdict_is_what_compare_says(database: Path, out: Path):

@@ -23,6 +23,7 @@ from railgauge.report.site.run_page import CHANGED, COMPARED, compared_cells, re
 from railgauge.report.site.site_pages import (
     CasePlace,
     ListedCase,
+    RunJob,
     data_file,
     run_file,
 )
@@ -102,9 +103,13 @@ class Index:
 
     def data(self, page: IndexPage) -> str:
         """Return the file of all runs and changes, as a call of the function of pages' scripts."""
+        parts = {job.run: job.parts for job in self._site.jobs if isinstance(job, RunJob)}
         fields = {
             "runs": [
-                [head.id, head.plan, head.started_at, head.git_commit, head.git_dirty, head.partial]
+                [
+                    *(head.id, head.plan, head.started_at, head.git_commit, head.git_dirty),
+                    *(head.partial, parts[head.id]),
+                ]
                 for head in self._site.heads
             ],
             "changes": page.changes.points,

@@ -22,7 +22,15 @@ from railgauge.report.site.index_job import IndexJob
 from railgauge.report.site.index_page import Index
 from railgauge.report.site.mark import FileMark
 from railgauge.report.site.run_page import run_page
-from railgauge.report.site.site_pages import CaseJob, Job, LogJob, RunJob, data_file, log_stem
+from railgauge.report.site.site_pages import (
+    CaseJob,
+    Job,
+    LogJob,
+    RunJob,
+    data_file,
+    log_stem,
+    part_file,
+)
 from railgauge.report.site.site_templates import (
     render_case_page,
     render_comparison,
@@ -54,6 +62,8 @@ class Maker:
                 page, data, counts = run_page(
                     self._store, reading, job, self._catalogue, self._plan_names(job.head.plan)
                 )
+                for number, part in enumerate(data.parts(job.parts)):
+                    files[part_file(job.run, number)] = part.text()
                 files[data_file(job.run)] = data.text()
                 files[job.name] = render_run(page)
             case CaseJob():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -126,10 +126,32 @@ class RunData:
         # Of a name nothing may look like markup, wherever the text comes to stand.
         return f"{_CALL}({written.replace('<', chr(92) + 'u003c')});\n"
 
+    def parts(self, count: int) -> list[RunData]:
+        """Return the data in so many parts, each of the cases that `_part_of` puts there."""
+        cases: list[list[DataCase]] = [[] for _ in range(count)]
+        rows: list[list[MetricRow]] = [[] for _ in range(count)]
+        places = []
+        for case in self.cases if count else ():
+            part = _part_of(case.key, count)
+            places.append((part, len(cases[part])))
+            cases[part].append(case)
+        for row in self.rows if count else ():
+            part, place = places[row.case]
+            rows[part].append(row._replace(case=place))
+        return [
+            replace(self, verdict=None, cases=tuple(of_part), rows=tuple(of_these))
+            for of_part, of_these in zip(cases, rows, strict=True)
+        ]
+
     def measured(self) -> Iterator[tuple[DataCase, MetricKind, MetricRow]]:
         """Yield the rows, each with its case and its metric."""
         for row in self.rows:
             yield self.cases[row.case], self.metrics[row.metric], row
+
+
+def _part_of(key: str, parts: int) -> int:
+    """Return in which of the parts a case is, as `partOf` of the pages' script does."""
+    return sum(map(ord, key)) % parts
 
 
 def read_run_data(text: str) -> RunData:

@@ -16,7 +16,7 @@ from railgauge.report.site.folder import Folder
 from railgauge.report.site.index_job import IndexJob
 from railgauge.report.site.made_by import made_by
 from railgauge.report.site.mark import FileMark
-from railgauge.report.site.site_pages import Job, LogJob, RunJob, data_file, plan_site
+from railgauge.report.site.site_pages import Job, LogJob, RunJob, data_file, part_file, plan_site
 from railgauge.store import Store
 from railgauge.store.records import StoredRun
 
@@ -117,6 +117,7 @@ def _files(job: Job) -> Iterator[str]:
 def _needed(job: Job) -> Iterator[str]:
     """Yield the names of the files that a page has in any case."""
     if isinstance(job, RunJob):
+        yield from (part_file(job.run, part) for part in range(job.parts))
         yield data_file(job.run)
     yield job.name
 

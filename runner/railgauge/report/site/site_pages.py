@@ -7,6 +7,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from railgauge.compare.case_history import NIGHTS, last_of_each_plan
 from railgauge.compare.earlier_runs import EARLIER_RUNS
@@ -25,6 +26,8 @@ from railgauge.store.heads import RunHead
 from railgauge.store.records import CaseTest
 
 _KEY = re.compile("[0-9a-f]{16}")
+# The page of a case loads a hundred runs: with the data of 2,000 cases each they are 95 MB.
+MOST_UNDIVIDED = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class RunJob:
     """The page of a run, and its data.
 
     It is compared with `against`; `before` is its plan's run before it. `logged` are those of its
-    cases that have a log page.
+    cases that have a log page. For the pages of many cases its data is there in `parts`, too.
     """
 
     name: str
@@ -41,6 +44,7 @@ class RunJob:
     against: Selection | None
     before: RunHead | None
     logged: tuple[CaseName, ...]
+    parts: int = 0
 
     @property
     def run(self) -> int:
@@ -141,6 +145,15 @@ def data_file(run: int) -> str:
     return f"{DATA}/{run}.js"
 
 
+def part_file(run: int, part: int) -> str:
+    """Return the name of the file with the data of a part of a run's cases."""
+    return f"{DATA}/{run}-{part}.js"
+
+
+def _parts(cases: int) -> int:
+    return ceil(cases / MOST_UNDIVIDED) if cases > MOST_UNDIVIDED else 0
+
+
 def log_file(run: int, test: str, key: str) -> str:
     """Return the name of the page of a case's logs; a test's name may be anything."""
     return f"{LOGS}/{log_stem(run, test, key)}.html"
@@ -231,7 +244,8 @@ class _Planner:
             compared = (self._compared(head), [*levels] if is_judged else ())
             made_of = (compared, before, settings, logged, self._axes.get(head.plan))
             digest = fingerprint("run", self._maker, head, made_of, certificates)
-            yield RunJob(run_file(head.id), digest, head, side, before, logged)
+            parts = _parts(len(self._cases.get(head.id, {})))
+            yield RunJob(run_file(head.id), digest, head, side, before, logged, parts)
             if not head.partial:
                 last[head.plan] = head
                 levels.append(self._measured[head.id])
