@@ -219,6 +219,14 @@ def test_cases_and_parameters_that_only_one_run_has_are_listed(database: Path):
     assert "parameter datagram of stream: 2000 → 4000" in text
 
 
+def test_a_parameter_that_older_cases_lack_has_what_they_were_measured_with(database: Path):
+    add(database, (case(), FAST))
+    add(database, (case(receive="block"), FAST))
+    (parameter,) = compared(database).parameters
+    assert (parameter.name, parameter.only) == ("receive", (("adaptive",), ("block",)))
+    assert "parameter receive of stream: adaptive → block" in diff_output(database)
+
+
 def test_a_case_whose_test_was_renamed_is_still_the_same_case(database: Path):
     add(database, (case(), FAST), test="stream")
     add(database, (case(), SLOW), test="udp-stream")

@@ -14,7 +14,7 @@ from railgauge.compare.earlier_runs import by_earlier_runs
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import read
 from railgauge.compare.select import Selection
-from railgauge.plan.cases import Value
+from railgauge.plan.cases import Case, Value, parameter_value
 from railgauge.report.pages.machines import peaks_by_host
 from railgauge.store import Store
 from railgauge.store.records import PlannedCase, StoredRun
@@ -67,24 +67,32 @@ def _facts_and_peaks(run: StoredRun) -> dict[str, dict[str, str]]:
 
 def _parameters(runs: tuple[StoredRun, StoredRun]) -> Iterator[ParameterChange]:
     """Yield what tests that both runs have set in one of them only."""
-    values = [_values(run.cases) for run in runs]
-    for key in values[0]:
-        if key in values[1]:
-            for name in dict.fromkeys(name for side in values for name in side[key]):
-                before, after = (side[key].get(name, {}) for side in values)
+    sides = [_distinct_cases(run.cases) for run in runs]
+    for test, engine in sides[0]:
+        if (test, engine) in sides[1]:
+            cases = [side[test, engine] for side in sides]
+            names = dict.fromkeys(
+                name for side in cases for case in side for name in case.parameters
+            )
+            for name in names:
+                before, after = (_values(side, name) for side in cases)
                 only_before = tuple(value for text, value in before.items() if text not in after)
                 only_after = tuple(value for text, value in after.items() if text not in before)
                 if only_before or only_after:
-                    yield ParameterChange(*key, name, (only_before, only_after))
+                    yield ParameterChange(test, engine, name, (only_before, only_after))
 
 
-def _values(cases: Iterable[PlannedCase]) -> dict[tuple[str, str], dict[str, dict[str, Value]]]:
-    """Return (test, engine) -> parameter -> its different values, by their texts: 1 is not true."""
-    by_test: dict[tuple[str, str], dict[str, dict[str, Value]]] = {}
+def _distinct_cases(cases: Iterable[PlannedCase]) -> dict[tuple[str, str], list[Case]]:
+    """Return (test, engine) -> its cases, one of those that share their parameters."""
     # Cases of different places share their parameters, and there may be a million of them.
     distinct = {(case.test, case.case.engine, id(case.case.parameters)): case for case in cases}
+    by_test: dict[tuple[str, str], list[Case]] = {}
     for planned in distinct.values():
-        of_test = by_test.setdefault((planned.test, planned.case.engine), {})
-        for name, value in planned.case.parameters.items():
-            of_test.setdefault(name, {})[repr(value)] = value
+        by_test.setdefault((planned.test, planned.case.engine), []).append(planned.case)
     return by_test
+
+
+def _values(cases: Iterable[Case], name: str) -> dict[str, Value]:
+    """Return a parameter's different values by their texts: 1 is not true."""
+    values = (parameter_value(case, name) for case in cases)
+    return {repr(value): value for value in values if value is not None}
