@@ -15,7 +15,7 @@ leaves out io_uring's helpers in the kernel, which do the buffered writes, ours 
 Small blocks are
 written with new random data each time by both, which fio does only when asked.
 
-    python -m benchmarks.disk [--folder .] [--size 512] [--rounds 5] [--seconds 1]
+    python -m benchmarks.disk [--folder .] [--size 512] [--rounds 5] [--seconds 4]
         [--before 10] [--only WORD] [--goals]
 
 Needs fio (Debian: fio). The exit code is 0 unless something failed to run; a ratio off the goal
@@ -199,7 +199,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path())
     parser.add_argument("--size", type=int, default=512, help="of the file, in MiB")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--before", type=float, default=10, help="s that aren't measured")
     parser.add_argument("--cpu", type=int, default=0)
     parser.add_argument("--only", default="", help="settings whose line has this word")
