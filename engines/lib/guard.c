@@ -19,9 +19,14 @@
 
 #define SECRET_WAIT_MS 30000
 
+#define IDLE_NS 10000000 /* that the end of the input waits for who reads it */
+
 static const struct launch *launch;
-static uint64_t deadline;
+static _Atomic uint64_t deadline;
 static bool watch_input;
+/* In a process of many launches: between two of them. */
+static atomic_bool idle;
+static bool has_many;
 static void (*clean_up)(void);
 
 static void take_secret_line(struct launch *started)
@@ -73,9 +78,14 @@ static void end_process(int status)
     _exit(status);
 }
 
+/* Whether it did, where poll says that something is up. */
 static bool input_ended(void)
 {
     char scrap[512];
+    while (has_many && atomic_load(&idle)) /* then who waits for the next launch ends the process */
+        nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
+    if (has_many)
+        return true;
     ssize_t length = read(STDIN_FILENO, scrap, sizeof scrap);
     return length == 0 || (length < 0 && errno != EINTR && errno != EAGAIN);
 }
@@ -88,23 +98,25 @@ static void *watch(void *unused)
 {
     (void)unused;
     /* A server among strangers: its own thread cannot do it for this one. */
-    if (launch->server && launch->engine && launch->engine->port)
+    if (!has_many && launch->server && launch->engine && launch->engine->port)
         confine();
     sem_post(&watching);
     for (;;) {
         uint64_t now = now_ns();
-        if (now >= deadline) {
+        uint64_t limit = atomic_load(&deadline);
+        if (now >= limit) {
             if (clean_up)
                 clean_up();
             fail(DEADLINE, "the deadline of %g s passed before the work was done",
                  launch->deadline);
         }
         /* An hour at most, since poll counts by another clock than ours. */
-        uint64_t left_ms = (deadline - now) / 1000000 + 1;
-        struct pollfd input = {.fd = watch_input ? STDIN_FILENO : -1, .events = POLLIN};
+        uint64_t left_ms = (limit - now) / 1000000 + 1;
+        struct pollfd input = {.fd = watch_input ? STDIN_FILENO : -1,
+                               .events = has_many ? POLLRDHUP : POLLIN};
         int ready = poll(&input, 1, left_ms < 3600000 ? (int)left_ms : 3600000);
         if (ready > 0 && input_ended())
-            end_process(launch->server ? 0 : 1);
+            end_process(!has_many && launch->server ? 0 : 1);
     }
     return NULL;
 }
@@ -141,14 +153,10 @@ void guard_real_time(void)
     pthread_attr_destroy(&attributes);
 }
 
-void guard_start(const struct launch *started)
+/* Starts the thread, which has begun when this returns. */
+static void start_watching(void)
 {
-    struct stat input;
     pthread_t thread;
-    launch = started;
-    deadline = now_ns() + seconds_ns(started->deadline);
-    watch_input = started->watch_input && fstat(STDIN_FILENO, &input) == 0 &&
-                  (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
     signal(SIGPIPE, SIG_IGN);
     /* Signals are for the main thread. */
     sigset_t all, before;
@@ -162,4 +170,37 @@ void guard_start(const struct launch *started)
     pthread_detach(thread);
     while (sem_wait(&watching) != 0 && errno == EINTR)
         ;
+}
+
+static bool input_may_end(void)
+{
+    struct stat input;
+    return fstat(STDIN_FILENO, &input) == 0 &&
+           (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
+}
+
+void guard_start(const struct launch *started)
+{
+    launch = started;
+    atomic_store(&deadline, now_ns() + seconds_ns(started->deadline));
+    watch_input = started->watch_input && input_may_end();
+    start_watching();
+}
+
+void guard_launches(void)
+{
+    has_many = true;
+    watch_input = input_may_end();
+    guard_next(NULL);
+    start_watching();
+}
+
+void guard_next(const struct launch *next)
+{
+    /* The thread looks at the deadline each hour at least. */
+    if (next && next->deadline_given)
+        fail(BAD_PARAMETER, "one of many launches in a process has no --deadline of its own");
+    launch = next;
+    atomic_store(&deadline, next ? now_ns() + seconds_ns(next->deadline) : UINT64_MAX);
+    atomic_store(&idle, next == NULL);
 }

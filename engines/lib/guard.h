@@ -12,6 +12,11 @@ void read_secret(struct launch *launch);
 /* Standard input is watched if it is a pipe or a socket. */
 void guard_start(const struct launch *launch);
 
+/* Guards launch after launch in this process, each up to the usual deadline; what comes on standard
+ * input is left to be read. Before each of them guard_next, and with NULL after it. */
+void guard_launches(void);
+void guard_next(const struct launch *launch);
+
 /* A second guard for the deadline alone, with a priority above real-time test threads, so that
  * not even they can outlive it. Where the user may not, it does nothing. */
 void guard_real_time(void);

@@ -24,6 +24,7 @@ struct watcher {
 /* Of this process. One that fails is taken out: what hangs once would hang each time. */
 static struct watcher watchers[MARK_WATCHERS];
 static size_t count;
+static bool chosen;
 static char launch_number[LAUNCH_DIGITS + 1];
 
 static bool rule_broken(char problem[MESSAGE_LIMIT])
@@ -140,7 +141,6 @@ static void take_out(size_t index)
 bool mark_watchers(const struct launch *launch, int host, const char *label, long replication,
                    char problem[MESSAGE_LIMIT])
 {
-    static bool chosen;
     const char *problems[MARK_WATCHERS];
     char request[MARK_LIMIT + 1];
     bool done = true;
@@ -166,6 +166,13 @@ bool mark_watchers(const struct launch *launch, int host, const char *label, lon
         done = false;
     }
     return done;
+}
+
+void mark_anew(void)
+{
+    while (count > 0)
+        take_out(0);
+    chosen = false;
 }
 
 void mark_replication(const struct launch *launch, const char *label, long replication)

@@ -25,6 +25,9 @@ bool mark_check(const char *watch, int *hosts, char problem[MESSAGE_LIMIT]);
 bool mark_watchers(const struct launch *launch, int host, const char *label, long replication,
                    char problem[MESSAGE_LIMIT]);
 
+/* For the next launch in this process, which has watchers of its own. */
+void mark_anew(void);
+
 /* Likewise of a process that has one host and reports: a problem becomes a warning. */
 void mark_replication(const struct launch *launch, const char *label, long replication);
 

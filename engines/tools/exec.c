@@ -1,6 +1,7 @@
 /* rail-exec: runs somebody else's command, guards it and times it. */
 #include "exec/command.h"
 #include "exec/folder.h"
+#include "exec/launches.h"
 #include "exec/orphans.h"
 #include "exec/serve.h"
 #include "../lib/clock.h"
@@ -11,6 +12,7 @@
 #include "../lib/report.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #define MAX_FILES 100
@@ -148,5 +150,7 @@ static const struct engine command = {
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "launches") == 0)
+        return launches(&command, argv[2]);
     return engine_main(&command, argc, argv);
 }

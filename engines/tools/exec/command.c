@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -76,13 +77,23 @@ static bool listed(const char *list, const char *variable)
     return false;
 }
 
+/* Of the variables that this process was started with, as the next launch may want others. */
 static void clean_environment(const char *inherited)
 {
-    char **to = environ;
-    for (char **from = environ; *from; from++)
-        if (listed(USUAL, *from) || listed(inherited, *from))
-            *to++ = *from;
-    *to = NULL;
+    static char **original;
+    if (original == NULL) {
+        size_t count = 0;
+        while (environ[count])
+            count++;
+        original = malloc((count + 1) * sizeof *original);
+        if (original == NULL)
+            fail(OUT_OF_MEMORY, "no memory for %zu variables", count);
+        memcpy(original, environ, (count + 1) * sizeof *original);
+    }
+    clearenv();
+    for (char **variable = original; *variable; variable++)
+        if (listed(USUAL, *variable) || listed(inherited, *variable))
+            putenv(*variable);
 }
 
 void command_guard(const char *inherited)

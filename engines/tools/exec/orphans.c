@@ -92,7 +92,7 @@ void orphans_leave(void)
     keeper_end = -1;
 }
 
-void orphans_adopt(void)
+static void start_keeper(void)
 {
     int ends[2];
     snprintf(children, sizeof children, "/proc/self/task/%d/children", (int)getpid());
@@ -108,6 +108,12 @@ void orphans_adopt(void)
     close(ends[0]);
     keeper_end = ends[1];
     atexit(dismiss_keeper);
+}
+
+void orphans_adopt(void)
+{
+    if (keeper == 0)
+        start_keeper();
     putenv(badge); /* not before there is a keeper: it is none of them */
 }
 

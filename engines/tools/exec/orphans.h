@@ -5,8 +5,9 @@
 
 #include <sys/types.h>
 
-/* From now on they become this process's children. Where that is killed with SIGKILL, a keeper ends
- * them: all that have the variable which this puts into the environment. From the main thread. */
+/* For each launch: what commands leave behind becomes this process's children. Where that is killed
+ * with SIGKILL, a keeper ends them: all that have the variable which this puts into the environment.
+ * From the main thread. */
 void orphans_adopt(void);
 
 /* For a child that is to outlive this process: leaves the keeper to its parent. */

@@ -8,7 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from railgauge.hosts.transport.interface import Process, Transport, end
-from railgauge.hosts.transport.kept_shell import KeptShell
+from railgauge.hosts.transport.kept_shell import SHELL, KeptShell
+
+# Where a shell runs, and which.
+_Kind = tuple[Transport, tuple[str, ...]]
 
 _LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
 
@@ -22,8 +25,9 @@ class RunningPrograms:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._processes: set[Process] = set()
-        self._idle: defaultdict[Transport, list[KeptShell]] = defaultdict(list)
+        self._idle: defaultdict[_Kind, list[KeptShell]] = defaultdict(list)
         self._ended = threading.Event()
+        self._started = threading.Event()
 
     @property
     def ended(self) -> bool:
@@ -33,6 +37,14 @@ class RunningPrograms:
     def pause(self, seconds: float) -> None:
         """Return after some seconds, or as soon as everything was requested to end."""
         self._ended.wait(seconds)
+
+    def expect_start(self) -> None:
+        """Have `await_start` wait for a program that isn't started yet."""
+        self._started.clear()
+
+    def await_start(self, seconds: float) -> None:
+        """Return when a program was started since `expect_start`, or after some seconds."""
+        self._started.wait(seconds)
 
     def end_all(self) -> None:
         """End all programs, and those that are started from now on.
@@ -52,14 +64,17 @@ class RunningPrograms:
     def hold(self, process: Process) -> Iterator[Process]:
         """Hold `process` for a while; at the end of it the program has ended."""
         self._add(process)
+        self._started.set()
         try:
             yield process
         finally:
             self._release(process)
 
     @contextlib.contextmanager
-    def start(self, transport: Transport, argv: Sequence[str]) -> Iterator[Process]:
-        """Start a program and hold it for a while; at the end of it the program has ended.
+    def start(
+        self, transport: Transport, argv: Sequence[str], shell: tuple[str, ...] = SHELL
+    ) -> Iterator[Process]:
+        """Start a program by the `shell` and hold it; at the end the program has ended.
 
         Raises what `Transport.start` does, except that what can't be started ends with status 126
         or 127 where there is a shell.
@@ -68,18 +83,20 @@ class RunningPrograms:
             with self.hold(transport.start(argv)) as process:
                 yield process
             return
-        shell = self._idle_shell(transport) or KeptShell(transport)
-        self._add(shell)
+        kind = transport, shell
+        kept = self._idle_shell(kind) or KeptShell(transport, shell)
+        self._add(kept)
         try:
-            shell.run(argv)
-            yield shell
+            kept.run(argv)
+            self._started.set()
+            yield kept
         finally:
-            self._release(shell, keep=transport)
+            self._release(kept, kind)
 
-    def _idle_shell(self, transport: Transport) -> KeptShell | None:
+    def _idle_shell(self, kind: _Kind) -> KeptShell | None:
         while True:
             with self._lock:
-                idle = self._idle[transport]
+                idle = self._idle[kind]
                 shell = idle.pop() if idle else None
             if shell is None or shell.ready:
                 return shell
@@ -91,12 +108,12 @@ class RunningPrograms:
         if late:
             end((process,))
 
-    def _release(self, process: Process, keep: Transport | None = None) -> None:
-        """Let go of a program: it has ended, or is ended now unless it is a shell to `keep`."""
+    def _release(self, process: Process, kind: _Kind | None = None) -> None:
+        """Let go of a program: it has ended, or is ended now unless it's a shell to be kept."""
         with self._lock:
-            if keep is not None and isinstance(process, KeptShell) and process.ready:
+            if kind is not None and isinstance(process, KeptShell) and process.ready:
                 self._processes.discard(process)
-                self._idle[keep].append(process)
+                self._idle[kind].append(process)
                 return
         try:
             end((process,), grace=_LAST_SECONDS)

@@ -36,6 +36,8 @@ from railgauge.store.records import CaseEnd, LaunchResults
 _MOST_TOGETHER = 256
 # A launch whose last replication is there has ended by then, mostly.
 _END_SECONDS = 0.05
+# A local program is started by then.
+_START_SECONDS = 0.005
 # Shorter waits aren't worth a line.
 _ANNOUNCED_SECONDS = 5.0
 
@@ -211,14 +213,7 @@ class Execution:
 
     def _run_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> None:
         """Measure a round; what its launches end with is left to be stored."""
-        running = 0
-        able = [dispatch for dispatch in dispatches if not self._has_lost(dispatch)]
-        self._wait(able)
-        for dispatch in able:
-            if not self.totals.stopped and (fitting := self._fitting(dispatch)):
-                self._observer.dispatched(fitting)
-                workers.submit(self._work, fitting)
-                running += 1
+        running = self._begin_round(dispatches, workers)
         self._store_results()
         measuring = running
         while running:
@@ -237,6 +232,22 @@ class Execution:
                         self._stop()
             if running and (measuring or not messages):
                 self._store_results()
+
+    def _begin_round(self, dispatches: Round, workers: ThreadPoolExecutor) -> int:
+        """Begin what of a round can be measured, and return how many launches that are."""
+        running = 0
+        able = [dispatch for dispatch in dispatches if not self._has_lost(dispatch)]
+        self._wait(able)
+        self._programs.expect_start()
+        for dispatch in able:
+            if not self.totals.stopped and (fitting := self._fitting(dispatch)):
+                self._observer.dispatched(fitting)
+                workers.submit(self._work, fitting)
+                running += 1
+        if running and self._unstored:
+            # Python does one thing at a time: to store while programs are started delays these.
+            self._programs.await_start(_START_SECONDS)
+        return running
 
     def _has_lost(self, dispatch: Dispatch) -> bool:
         return bool(self.lost) and any(

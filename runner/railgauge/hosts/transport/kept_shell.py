@@ -1,4 +1,7 @@
-"""A shell on a host that runs one program after another: only it is paid for with a start."""
+"""A shell on a host that runs one program after another: only it is paid for with a start.
+
+rail-exec does so by itself where it is started as one: then not even it has to start each time.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,16 @@ _LOOP = (
     '"$@" || exit $?; echo "$mark"; done'
 )
 
+SHELL = ("sh", "-c", _LOOP, "sh")
+
 # What a program writes that doesn't come to its end.
 _MOST_LINES = 100_000
+
+
+def executor(path: str) -> tuple[str, ...]:
+    """Return the rail-exec at `path` as a shell, which does its own launches alone."""
+    # Started by a shell, whose statuses say why where that can't be done.
+    return ("sh", "-c", 'exec "$0" launches "$1"', path)
 
 
 class KeptShell:
@@ -30,11 +41,14 @@ class KeptShell:
     the thread that reads it may wait for it.
     """
 
-    def __init__(self, transport: Transport) -> None:
-        """Start the shell; raises what `Transport.start` does."""
+    def __init__(self, transport: Transport, shell: Sequence[str] = SHELL) -> None:
+        """Start the `shell`, a command line that the mark is added to.
+
+        Raises what `Transport.start` does.
+        """
         self._host = transport.host
         self._mark = f"railgauge-{secrets.token_hex(8)}"
-        self._process: Process = transport.start(["sh", "-c", _LOOP, "sh", self._mark])
+        self._process: Process = transport.start([*shell, self._mark])
         self._lines: deque[str] = deque()  # that came while its end was waited for
         self._ended = True
         self._closed = False
