@@ -19,6 +19,7 @@ from tests.support.site_samples import (
     PLAN,
     Links,
     build,
+    build_pages,
     change,
     ended_early,
     files,
@@ -117,6 +118,7 @@ def test_data_of_runs_with_many_cases_are_there_in_parts_too(
     for number, part in enumerate(parts):
         assert all(sum(map(ord, case.key)) % 2 == number for case in part.cases)
         assert (part.run, part.beside, part.verdict) == (3, undivided.beside, None)
+    assert build_pages(database, out) == set()
 
 
 def test_the_verdict_is_what_compare_says(database: Path, out: Path):

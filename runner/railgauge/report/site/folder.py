@@ -24,7 +24,7 @@ _PAUSE = 0.2
 _OWN = re.compile(
     # Sites had a page of changes.
     rf"(?:index|compare|changes)\.html|{RUNS}/[0-9]+\.html|{CASES}/[0-9a-f]+\.html"
-    rf"|{DATA}/(?:[0-9]+|nights)\.js"
+    rf"|{DATA}/(?:[0-9]+(?:-[0-9]+)?|nights)\.js"
     rf"|{LOGS}/run[0-9]+-[0-9a-f]+-[0-9a-f]+\.(?:html|plot|dat)"
 )
 
@@ -86,6 +86,8 @@ class Folder:
 
     def write(self, files: Mapping[str, str], mark: FileMark) -> None:
         """Write the files, each whole or not at all, the last one last."""
+        # What isn't found again here is refused as somebody else's by the next build.
+        assert all(map(_OWN.fullmatch, files)), files.keys()
         with self._os_errors_reported():
             for name, text in files.items():
                 path = self.path / name
