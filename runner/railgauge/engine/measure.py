@@ -199,7 +199,7 @@ def _start_program(
         server = _launch(sites[1], argv, programs, stack)
         port = listening_port(server, engine.name, _START_SECONDS)
     argv = executor_argv(engine, case, sites[0].engines, count, terms, port)
-    client = _launch(sites[0], argv, programs, stack, shell=executor(argv[0]))
+    client = _launch(sites[0], argv, programs, stack, shell_argv=executor(argv[0]))
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):
             # Its watcher's log is complete when it has ended.
@@ -219,10 +219,10 @@ def _launch(
     programs: RunningPrograms,
     stack: contextlib.ExitStack,
     secret: str | None = None,
-    shell: tuple[str, ...] = SHELL,
+    shell_argv: tuple[str, ...] = SHELL,
 ) -> RunningProgram:
     with naming_lost_host(site.transport.host):
-        process = stack.enter_context(programs.start(site.transport, argv, shell))
+        process = stack.enter_context(programs.start(site.transport, argv, shell_argv))
         if secret is not None:
             process.send_line(secret)
         return RunningProgram(site.transport.host, process)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from railgauge.hosts.transport.interface import Process, Transport, end
 from railgauge.hosts.transport.kept_shell import SHELL, KeptShell
 
-# Where a shell runs, and which.
+# Where a shell runs, and how it is started.
 _Kind = tuple[Transport, tuple[str, ...]]
 
 _LAST_SECONDS = 5.0  # for a program that is done, on a host that is busy
@@ -72,9 +72,9 @@ class RunningPrograms:
 
     @contextlib.contextmanager
     def start(
-        self, transport: Transport, argv: Sequence[str], shell: tuple[str, ...] = SHELL
+        self, transport: Transport, argv: Sequence[str], shell_argv: tuple[str, ...] = SHELL
     ) -> Iterator[Process]:
-        """Start a program by the `shell` and hold it; at the end the program has ended.
+        """Start a program by a shell and hold it for a while; at the end of it it has ended.
 
         Raises what `Transport.start` does, except that what can't be started ends with status 126
         or 127 where there is a shell.
@@ -83,15 +83,15 @@ class RunningPrograms:
             with self.hold(transport.start(argv)) as process:
                 yield process
             return
-        kind = transport, shell
-        kept = self._idle_shell(kind) or KeptShell(transport, shell)
-        self._add(kept)
+        kind = transport, shell_argv
+        shell = self._idle_shell(kind) or KeptShell(transport, shell_argv)
+        self._add(shell)
         try:
-            kept.run(argv)
+            shell.run(argv)
             self._started.set()
-            yield kept
+            yield shell
         finally:
-            self._release(kept, kind)
+            self._release(shell, kind)
 
     def _idle_shell(self, kind: _Kind) -> KeptShell | None:
         while True:

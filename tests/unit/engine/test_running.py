@@ -12,6 +12,8 @@ import pytest
 from railgauge.engine.events import Done
 from railgauge.engine.follow import RunningProgram, events
 from railgauge.engine.running_programs import RunningPrograms
+from railgauge.hosts.transport.interface import Exit
+from railgauge.hosts.transport.kept_shell import executor
 from railgauge.hosts.transport.local import LocalTransport
 
 # Seconds that a program has to end by itself: one that gets no CPU for so long is killed.
@@ -87,6 +89,37 @@ def test_programs_side_by_side_have_a_shell_each(local: LocalTransport) -> None:
         programs.start(local, ["sh", "-c", "echo $PPID"]) as second,
     ):
         assert first.read_line(60) != second.read_line(60)
+    programs.end_all()
+
+
+EXECUTOR = """\
+#!/bin/sh
+while read -r line; do echo "$2" >&2; echo "$$ $1 $line"; echo "$2"; done
+"""
+
+
+def test_an_executor_does_launch_after_launch(local: LocalTransport, tmp_path: Path) -> None:
+    path = tmp_path / "rail-exec"
+    path.write_text(EXECUTOR)
+    path.chmod(0o755)
+    programs = RunningPrograms()
+    lines = []
+    for word in ("first", "second"):
+        with programs.start(local, [str(path), word], executor(str(path))) as process:
+            lines.append((process.read_line(60) or "").split())
+            assert process.wait(60) == Exit(0, "")
+    programs.end_all()
+    assert [line[1:] for line in lines] == [["launches", str(path), w] for w in ("first", "second")]
+    assert lines[0][0] == lines[1][0]
+
+
+def test_an_executor_that_is_gone_ends_as_a_shell_says(
+    local: LocalTransport, tmp_path: Path
+) -> None:
+    programs = RunningPrograms()
+    path = str(tmp_path / "rail-exec")
+    with programs.start(local, [path], executor(path)) as process:
+        assert process.wait(60).status == 127
     programs.end_all()
 
 

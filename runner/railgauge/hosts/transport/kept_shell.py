@@ -41,14 +41,14 @@ class KeptShell:
     the thread that reads it may wait for it.
     """
 
-    def __init__(self, transport: Transport, shell: Sequence[str] = SHELL) -> None:
-        """Start the `shell`, a command line that the mark is added to.
+    def __init__(self, transport: Transport, argv: Sequence[str] = SHELL) -> None:
+        """Start the shell by `argv`, which its mark is added to.
 
         Raises what `Transport.start` does.
         """
         self._host = transport.host
         self._mark = f"railgauge-{secrets.token_hex(8)}"
-        self._process: Process = transport.start([*shell, self._mark])
+        self._process: Process = transport.start([*argv, self._mark])
         self._lines: deque[str] = deque()  # that came while its end was waited for
         self._ended = True
         self._closed = False
