@@ -30,7 +30,7 @@ from railgauge.cli import cli
 from railgauge.plan.partial import only_texts
 from railgauge.report.site.made_by import made_by
 from railgauge.report.site.mark import FileMark, marked, read_mark
-from railgauge.report.site.site_pages import case_file, plan_site
+from railgauge.report.site.site_pages import MOST_UNDIVIDED, case_file, plan_site
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase
 from railgauge.store.thinning import thin
@@ -73,6 +73,19 @@ def test_another_replication_makes_what_shows_its_case_or_counts_it(database: Pa
     # Run 3 is held against run 2.
     assert build_pages(database, out) == {*runs(2, 3), "index.html"}
     assert build_pages(database, out) == set()
+
+
+def test_a_site_of_many_cases_grows_night_by_night(tmp_path: Path):
+    cases, path, out = MOST_UNDIVIDED + 50, tmp_path / "many.db", tmp_path / "many"
+    for night in range(1, 4):
+        add_run(path, {case: noisy(1e9, 2, seed=night) for case in range(cases)})
+        new_pages = {case_file(lane(case).key) for case in range(cases)} if night == 1 else set()
+        assert build_pages(path, out) == {*runs(night), "index.html", *new_pages}
+        assert build_pages(path, out) == set()
+    assert {file.name for file in (out / "data").iterdir()} == {
+        "nights.js",
+        *(f"{night}{part}.js" for night in (1, 2, 3) for part in ("", "-0", "-1")),
+    }
 
 
 @pytest.fixture
