@@ -16,6 +16,7 @@ from statistics import median
 from typing import Literal, NamedTuple
 
 from railgauge.base.arrays import np
+from railgauge.base.collector import collector_off
 from railgauge.compare.compare import SMALLEST
 from railgauge.compare.facts import FactChange, HostChanges, host_changes, setting_changes
 from railgauge.compare.reading import Kind, has_direction, kind
@@ -45,8 +46,7 @@ _CONDITIONS_KEPT = 16
 Direction = Literal["faster", "slower", "higher", "lower"]
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
+class Night(NamedTuple):
     """What a run measured of a case: the median of `n` values in base units, and its interval.
 
     That is of `percent` %: see `Series.level`. Of the values `suspect` are, `failed` replications
@@ -210,6 +210,7 @@ def all_histories(
     return histories_of(store, heads, _read_medians(store, heads, names), metric)
 
 
+@collector_off()
 def histories_of(
     store: Store,
     heads: Sequence[RunHead],
@@ -423,7 +424,8 @@ def _history(
     smallest: float | None,
 ) -> History:
     """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
-    nights = tuple(night for of_kind, night in dated if of_kind == kind(last))
+    last_kind = kind(last)
+    nights = tuple(night for of_kind, night in dated if of_kind == last_kind)
     measured = {night.run.id for _, night in dated}
     # Before its first night the case may not have been planned.
     first = next(place for place, run in enumerate(runs) if run.id in measured)
@@ -438,7 +440,7 @@ def _history(
         better=last.better,
         smallest=share,
         nights=nights,
-        gaps=sum(run.id not in measured for run in runs[first:]),
+        gaps=len(runs) - first - len(measured),
         other_unit=len(dated) - len(nights),
         changes=tuple(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points

@@ -12,10 +12,12 @@ chance: which points a year of looks confirms is decided more strictly, and by r
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from railgauge.base.arrays import NDArray, np
 from railgauge.stats.student import student_tails
@@ -61,6 +63,8 @@ _MOST_DEPENDENT = 0.8
 _BLOCK = 128
 # The spells that begin at so many places are looked at together.
 _ROWS = 32
+# What is the same for all series of a length is kept of so many lengths, up to this one.
+_LENGTHS, _LONGEST_KEPT = 16, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ class _Search:
         first, last = _differing_spell(x)
         inside, around = x[first:last], np.concatenate([x[:first], x[last:]])
         # Outliers close to one another are no level: they have nothing in common.
-        if np.std(inside, ddof=1) > _UNLIKE * np.std(around, ddof=1):
+        if math.sqrt(_variance(inside)) > _UNLIKE * math.sqrt(_variance(around)):
             return []
         # Outliers count here: those that stand in a row by chance are the ones that are left.
         whole = self._scaled[start:end]
@@ -222,13 +226,13 @@ class _Search:
     def _p_between(
         left: NDArray[np.float64], right: NDArray[np.float64], inflation: float
     ) -> float:
-        left_mean, right_mean = left.mean(), right.mean()
+        left_mean, right_mean = _mean(left), _mean(right)
         apart = abs(float(right_mean - left_mean))
         squares = float(((left - left_mean) ** 2).sum() + ((right - right_mean) ** 2).sum())
         free = len(left) + len(right) - 2
         variance = squares / free * (1 / len(left) + 1 / len(right)) * inflation
         # The variance of equal values may be what rounding leaves.
-        if variance == 0 or (np.ptp(left) == 0 and np.ptp(right) == 0):
+        if variance == 0 or (left.min() == left.max() and right.min() == right.max()):
             orders = math.comb(len(left) + len(right), len(left))
             return 1 / orders if left[0] != right[0] else 1.0
         return student_tails(free, apart / math.sqrt(variance))
@@ -236,14 +240,29 @@ class _Search:
 
 def _without_outliers(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return `x` (n,) with each outlier replaced by the median of those around it."""
-    windows = np.lib.stride_tricks.sliding_window_view(x, _AROUND)
     # numpy's median of each takes three times as long.
-    medians = np.sort(windows, axis=1)[:, _AROUND // 2]
-    around = np.repeat(medians, [_AROUND // 2 + 1, *[1] * (len(medians) - 2), _AROUND // 2 + 1])
+    around = np.sort(x[_windows(len(x))], axis=1)[:, _AROUND // 2]
     struck = _outlying(np.abs(x - around), _OUTLYING)
     if np.count_nonzero(struck) > max(2, len(x) * _MOST_STRUCK):
         return x
     return np.where(struck, around, x)
+
+
+@lru_cache(maxsize=_LENGTHS)
+def _windows(n: int) -> NDArray[np.int64]:
+    """Return of each of n values the places of the five around it, at the ends the last five."""
+    firsts = np.clip(np.arange(n) - _AROUND // 2, 0, n - _AROUND)
+    return firsts[:, None] + np.arange(_AROUND)
+
+
+# numpy's own take three times as long for so few values.
+def _mean(x: NDArray[np.float64]) -> float:
+    return float(x.sum()) / len(x)
+
+
+def _variance(x: NDArray[np.float64]) -> float:
+    away = x - _mean(x)
+    return float((away * away).sum()) / (len(x) - 1)
 
 
 def _median(x: NDArray[np.float64]) -> float:
@@ -258,8 +277,8 @@ def _triples(edges: list[int]) -> list[tuple[int, int, int]]:
 
 def _has_several_levels(x: NDArray[np.float64]) -> bool:
     """Return whether `x` (n,) scatters more than the differences of its neighbours explain."""
-    by_steps = float(np.mean((x[1:] - x[:-1]) ** 2)) / 2
-    return float(np.var(x, ddof=1)) > _SEVERAL_LEVELS * by_steps
+    by_steps = _mean((x[1:] - x[:-1]) ** 2) / 2
+    return _variance(x) > _SEVERAL_LEVELS * by_steps
 
 
 def _outlying(distances: NDArray[np.float64], most: float) -> NDArray[np.bool_]:
@@ -282,10 +301,10 @@ def _inflation(x: NDArray[np.float64]) -> float:
     steps = np.abs(x[1:] - x[:-1])
     level = ~_outlying(steps, _JUMP)
     level_for_two = level[1:] & level[:-1]
-    next_one = float(np.mean(steps[level]))
+    next_one = _mean(steps[level])
     if next_one == 0 or not level_for_two.any():
         return 1.0
-    next_but_one = float(np.mean(np.abs(x[2:] - x[:-2])[level_for_two]))
+    next_but_one = _mean(np.abs(x[2:] - x[:-2])[level_for_two])
     r = (next_but_one / next_one) ** 2 - 1 - 1 / math.sqrt(len(x))
     return _inflation_by(min(max(r, 0.0), _MOST_DEPENDENT))
 
@@ -334,20 +353,39 @@ def _chance_by_rank(inside: NDArray[np.float64], around: NDArray[np.float64]) ->
 def _differing_spell(x: NDArray[np.float64]) -> tuple[int, int]:
     """Return the ends [first, last) of the spell in `x` (n,) that differs most from the rest."""
     n = len(x)
-    sums = np.concatenate([[0.0], np.cumsum(x - x.mean())])
+    sums = np.concatenate([[0.0], np.cumsum(x - _mean(x))])
+    best, ends = -1.0, (0, n)
+    for first, last, weights in _spells(n) if n > _LONGEST_KEPT else _kept_spells(n):
+        # The square of the difference of both means, by what chance makes of it.
+        statistic = (sums[last] - sums[first]) ** 2 * weights
+        row, column = divmod(int(np.argmax(statistic)), len(last))
+        if statistic[row, column] > best:
+            best, ends = float(statistic[row, column]), (int(first[row, 0]), int(last[column]))
+    return ends
+
+
+class _Spells(NamedTuple):
+    """Spells: their first places (m, 1), their ends (k,), the weights of their squares (m, k)."""
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def _spells(n: int) -> Iterator[_Spells]:
+    """Yield all spells of n values, some together."""
     sizes = np.arange(LEAST_VALUES, n)
     # By the size of a spell; too short ones don't count.
     weights = np.concatenate([np.zeros(LEAST_VALUES), n / (sizes * (n - sizes))])
-    best, ends = -1.0, (0, n)
     for start in range(LEAST_VALUES, n - 2 * LEAST_VALUES + 1, _ROWS):
         first = np.arange(start, min(start + _ROWS, n - 2 * LEAST_VALUES + 1))[:, None]
         last = np.arange(start + LEAST_VALUES, n - LEAST_VALUES + 1)
-        # The square of the difference of both means, by what chance makes of it.
-        statistic = (sums[last] - sums[first]) ** 2 * weights[np.maximum(last - first, 0)]
-        row, column = divmod(int(np.argmax(statistic)), len(last))
-        if statistic[row, column] > best:
-            best, ends = float(statistic[row, column]), (start + row, int(last[column]))
-    return ends
+        yield _Spells(first, last, weights[np.maximum(last - first, 0)])
+
+
+@lru_cache(maxsize=_LENGTHS)
+def _kept_spells(n: int) -> tuple[_Spells, ...]:
+    return tuple(_spells(n))
 
 
 def _split(x: NDArray[np.float64]) -> int:
@@ -359,7 +397,7 @@ def _split(x: NDArray[np.float64]) -> int:
     earlier, later = np.empty(n), np.zeros(n)
     for start in range(0, n, _BLOCK):
         end = min(start + _BLOCK, n)
-        rows = np.tril(np.abs(x[start:end, None] - x[None, :end]), start)
+        rows = np.where(_below(start, end), np.abs(x[start:end, None] - x[None, :end]), 0.0)
         earlier[start:end] = rows.sum(axis=1)
         later[:end] += rows.sum(axis=0)
     k = np.arange(LEAST_VALUES, n - LEAST_VALUES + 1)
@@ -371,3 +409,9 @@ def _split(x: NDArray[np.float64]) -> int:
         k * rest / n
     )
     return int(k[np.argmax(statistic)])
+
+
+@lru_cache(maxsize=_LENGTHS)
+def _below(start: int, end: int) -> NDArray[np.bool_]:
+    """Return (end - start, end): which places are not after the row's own."""
+    return np.tri(end - start, end, start, dtype=np.bool_)

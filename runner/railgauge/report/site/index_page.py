@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from railgauge.base.characters import visible
+from railgauge.base.collector import collector_off
 from railgauge.base.number import ladder, plural
 from railgauge.plan.case_names import CaseNames, NamedCase
 from railgauge.plan.cases import Case
@@ -87,6 +88,7 @@ class Index:
         self._runs, self._counts = job.runs, job.counts
         self._data: dict[int, RunData] = {}
 
+    @collector_off()
     def page(self, names: Mapping[str, CaseNames]) -> IndexPage:
         """Return the page; `names` are those of each plan's cases."""
         for head in self._site.last:
