@@ -67,6 +67,18 @@ def test_each_launch_has_its_own_options(engines: Engines) -> None:
     assert _output(running, *CLIENT, "--", "echo", "out") == "out\n"
 
 
+def test_a_launch_takes_no_memory_of_the_next_command(shipped_engines: Engines) -> None:
+    running = _launches(shipped_engines)
+
+    def most_memory(text: str) -> float:
+        events = _launch(running, *CLIENT, "--files=1", "--", "a", text, "true")
+        return events[1]["metrics"]["max_rss"]
+
+    small = most_memory("x")
+    most_memory("x" * 8_000_000)
+    assert most_memory("x") - small < 400_000
+
+
 def test_each_launch_notifies_its_own_watcher(engines: Engines) -> None:
     running = _launches(engines)
     for number in (7, 8):

@@ -89,6 +89,9 @@ int launches(const struct engine *engine, const char *mark)
         fprintf(stderr, "%s\n", mark);
         split(line, &words);
         run(engine, &words);
+        /* A child's greatest memory is at least its parent's: the next has no part in this line. */
+        free(line);
+        line = NULL;
         if (puts(mark) < 0 || fflush(stdout) != 0)
             return 1;
     }
