@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -70,7 +71,9 @@ HERE = """\
 # A command that takes longer stands still; generous, as a busy machine isn't a fault.
 LIMIT = 300.0
 Stored = Mapping[tuple[object, ...], frozenset[tuple[object, ...]]]
-_WORDS = ("Traceback (most recent call last)", "internal error")
+_FAULT = re.compile(r"Traceback \(most recent call last\)|internal error")
+# Characters: where it comes from, and what it is.
+_BEFORE, _AFTER = 300, 3000
 
 
 @dataclass
@@ -84,8 +87,10 @@ class Outcome:
         """Yield that it stood still, or failed by a fault of railgauge's."""
         if self.code is None:
             yield Finding("late", f"{command} took more than {LIMIT:g} s")
-        if any(word in self.output for word in _WORDS):
-            yield Finding("internal error", f"{command}: {self.output.strip()[-300:]}")
+        if fault := _FAULT.search(self.output):
+            begin = max(0, fault.start() - _BEFORE)
+            excerpt = self.output[begin : fault.end() + _AFTER]
+            yield Finding("internal error", f"{command}: {excerpt}")
 
 
 @dataclass

@@ -138,11 +138,12 @@ def main() -> NoReturn:
     # A large plan is hundreds of thousands of objects without cycles: walking them again and again
     # for garbage took 40 % of `railgauge check`'s time.
     gc.set_threshold(200_000, 20, 100)
-    result = _run()
-    # What is left goes with the process: Python would look through all of it for cycles, which takes
-    # a fifth of `railgauge list`.
-    gc.freeze()
-    sys.exit(result)
+    status = _run()
+    # What is left goes with the process: to look through all of it for cycles takes a fifth of
+    # `railgauge list`. But an error's frames may hold a connection, which is to be closed.
+    if status == 0:
+        gc.freeze()
+    sys.exit(status)
 
 
 def _run() -> int:

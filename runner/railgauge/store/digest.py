@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, exists, func, select
 
+from railgauge.base.errors import StoreError
 from railgauge.store.counts import COUNT_COLUMNS
+from railgauge.store.explain import DAMAGED
 from railgauge.store.log_models import LOG, SUSPICION
 from railgauge.store.models import (
     BenchCase,
@@ -59,7 +63,7 @@ CaseName = tuple[str, str]
 class Digests:
     """Of each run: `settings`, what it and its hosts are; `cases`, by (test, key), what of each.
 
-    What a case of a counted run measured is told by when that ended, and by its counts.
+    What a case of a counted run is and measured is told by when that ended, and by its counts.
     `failed` replications, by run; `measured`, the runs that have a value; `over`, those that
     ended, whatever came of them; `certificates` of the boots of its hosts.
     """
@@ -91,28 +95,56 @@ def digests(connection: Connection, metrics: Collection[str]) -> Digests:
     any of these, all.
     """
     counted = _counted(connection)
+    failed = {run: failed_count for run, (_, failed_count) in counted.items()}
+    cases: dict[int, Mapping[CaseName, str]] = {
+        run: dict.fromkeys(names, counted[run][0]) if run in counted else {}
+        for run, names in _names(connection).items()
+    }
+    uncounted, failed_of = _uncounted(connection, metrics)
+    cases |= uncounted
+    failed |= failed_of
+    measured = set(connection.scalars(_MEASURED))
+    over = set(connection.scalars(select(Run.id).where(Run.state != "unfinished")))
+    certificates = _certificates(connection)
+    return Digests(_settings(connection), cases, failed, measured, over, certificates)
+
+
+def _names(connection: Connection) -> dict[int, list[CaseName]]:
+    """Return the names of each run's cases in their order; they may be a million of few keys."""
+    keys = dict(fetch(connection, select(BenchCase.id, BenchCase.key)))
+    query = select(RunCase.run_id, RunCase.test, RunCase.case_id)
+    rows = fetch(connection, query.order_by(RunCase.run_id, RunCase.id))
+    try:
+        return {
+            run: [(test, keys[case]) for _, test, case in of_run]
+            for run, of_run in groupby(rows, itemgetter(0))
+        }
+    except KeyError as error:
+        reason = f"a run has a case {error} that isn't stored: the database {DAMAGED}"
+        raise StoreError(reason) from error
+
+
+def _uncounted(
+    connection: Connection, metrics: Collection[str]
+) -> tuple[dict[int, dict[CaseName, str]], dict[int, int]]:
+    """Return what each case of uncounted runs measured, and each run's failed replications."""
     run_cases = connection.scalars(_UNCOUNTED).all()
     values = _values(connection, metrics, run_cases)
     exceptions, failed_of = _exceptions(connection)
     reasons = _reasons(connection)
     cases: dict[int, dict[CaseName, str]] = {}
-    failed = {run: failed_count for run, (_, failed_count) in counted.items()}
+    failed: dict[int, int] = {}
     query = (
         select(RunCase.run_id, RunCase.id, BenchCase.key, *RUN_CASE_COLUMNS)
         .join(BenchCase)
+        .where(RunCase.id.in_(_UNCOUNTED))
         .order_by(RunCase.run_id, RunCase.id)
     )
     for run, number, key, test, *planned in fetch(connection, query):
-        if run in counted:
-            outcomes, _ = counted[run]
-        else:
-            outcomes = str((values.get(number), exceptions.get(number), reasons.get(number)))
-            failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
-        cases.setdefault(run, {})[test, key] = f"{planned} {outcomes}"
-    measured = set(connection.scalars(_MEASURED))
-    over = set(connection.scalars(select(Run.id).where(Run.state != "unfinished")))
-    certificates = _certificates(connection)
-    return Digests(_settings(connection), cases, failed, measured, over, certificates)
+        outcomes = values.get(number), exceptions.get(number), reasons.get(number)
+        cases.setdefault(run, {})[test, key] = str((planned, outcomes))
+        failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
+    return cases, failed
 
 
 def _settings(connection: Connection) -> dict[int, str]:

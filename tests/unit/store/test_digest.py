@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from tests.support.store_samples import (
     system_log,
 )
 
+from railgauge.base.errors import StoreError
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.store import Store
 from railgauge.store.digest import Digests
@@ -112,3 +114,17 @@ def test_logs_have_a_digest_of_their_own(store: Store):
 def test_cases_and_metrics_are_known_whatever_measured_them(store: Store):
     assert store.all_cases() == {FIRST.key: FIRST, SECOND.key: SECOND}
     assert store.metric_names() == {"udp": ["throughput", "loss_rate"]}
+
+
+def test_a_case_that_a_damaged_database_lost_is_an_error(tmp_path):
+    path = tmp_path / "lost.db"
+    with Store.open(str(path)) as store:
+        store.finish_run(store.begin_run(RUN, planned(FIRST), METRICS), "complete")
+    with sqlite3.connect(path) as database:
+        database.execute("DELETE FROM bench_case")
+    database.close()
+    with (
+        Store.open(str(path)) as store,
+        pytest.raises(StoreError, match="a run has a case 1 that isn't stored: the database"),
+    ):
+        store_digests(store)
