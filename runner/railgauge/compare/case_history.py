@@ -133,7 +133,9 @@ def case_history(
     ]
     if not dated:
         return None
-    nights = [(kind(series), night) for series, night in dated]
+    nights: _Nights = {}
+    for series, night in dated:
+        nights.setdefault(kind(series), []).append(night)
     return _history(dated[-1][0], nights, list(by_id.values()), smallest)
 
 
@@ -282,22 +284,28 @@ class RunMedian(NamedTuple):
     night: Night
 
 
+# The nights of a metric of a case, oldest first, by the kind that it had in them.
+_Nights = dict[Kind, list[Night]]
+
+
 class _Gathered:
-    """A metric of a case over the runs of its plan: its last median, and its nights by kind."""
+    """A metric of a case over the runs of its plan: its last median, and its nights."""
+
+    __slots__ = ("last", "nights")
 
     def __init__(self, last: RunMedian) -> None:
         self.last = last
-        self.nights: list[tuple[Kind, Night]] = []
+        self.nights: _Nights = {}
 
     def add(self, measured: RunMedian) -> None:
         self.last = measured
-        self.nights.append((kind(measured), measured.night))
+        self.nights.setdefault(kind(measured), []).append(measured.night)
 
     def join(self, other: _Gathered) -> None:
         """Add what the case gave under another name of its test, in other runs."""
-        if _began(other.nights[-1]) > _began(self.nights[-1]):
-            self.last = other.last
-        self.nights = sorted([*self.nights, *other.nights], key=_began)
+        self.last = max(self.last, other.last, key=lambda last: _began(last.night))
+        for of_kind, nights in other.nights.items():
+            self.nights[of_kind] = sorted([*self.nights.get(of_kind, ()), *nights], key=_began)
 
 
 def _read_medians(
@@ -328,8 +336,8 @@ def _gather(medians: Iterable[RunMedian]) -> dict[_MetricName, _Gathered]:
     return gathered
 
 
-def _began(night: tuple[Kind, Night]) -> tuple[str, int]:
-    return night[1].run.started_at, night[1].run.id
+def _began(night: Night) -> tuple[str, int]:
+    return night.run.started_at, night.run.id
 
 
 def _renames_by_plan(
@@ -419,14 +427,13 @@ def _age_and_size(change: Changed) -> tuple[str, float]:
 
 def _history(
     last: Series | RunMedian,
-    dated: Sequence[tuple[Kind, Night]],
+    all_nights: _Nights,
     runs: Sequence[RunHead],
     smallest: float | None,
 ) -> History:
-    """Return the history of what `last` is of; `dated` are its nights, each with its kind."""
-    last_kind = kind(last)
-    nights = tuple(night for of_kind, night in dated if of_kind == last_kind)
-    measured = {night.run.id for _, night in dated}
+    """Return the history of what `last` is of, with the nights in which it was of that kind."""
+    nights = tuple(all_nights[kind(last)])
+    measured = {night.run.id for of_kind in all_nights.values() for night in of_kind}
     # Before its first night the case may not have been planned.
     first = next(place for place, run in enumerate(runs) if run.id in measured)
     share = SMALLEST if smallest is None else smallest
@@ -441,7 +448,7 @@ def _history(
         smallest=share,
         nights=nights,
         gaps=len(runs) - first - len(measured),
-        other_unit=len(dated) - len(nights),
+        other_unit=sum(map(len, all_nights.values())) - len(nights),
         changes=tuple(
             Changed(point, nights[point.index], _direction(last.better, point)) for point in points
         ),

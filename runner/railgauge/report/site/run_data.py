@@ -6,10 +6,12 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import starmap
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from pydantic_core import from_json
 
 from railgauge.base.characters import visible
 from railgauge.compare.case_history import NearbyChanges
@@ -157,15 +159,16 @@ def _part_of(key: str, parts: int) -> int:
 def read_run_data(text: str) -> RunData:
     """Return what `RunData.text` wrote, whatever lines stand below."""
     call, _, _ = text.partition("\n")
-    fields = json.loads(call.removeprefix(f"{_CALL}(").removesuffix(");"))
+    # In half the time of `json.loads`: a site's first page reads a hundred runs.
+    fields = from_json(call.removeprefix(f"{_CALL}(").removesuffix(");"))
     return RunData(
         fields["run"],
         tuple(fields["against"]),
         fields["baseline"],
         fields["verdict"],
-        tuple(MetricKind(*metric) for metric in fields["metrics"]),
-        tuple(DataCase(*case) for case in fields["cases"]),
-        tuple(MetricRow(*row) for row in fields["rows"]),
+        tuple(starmap(MetricKind, fields["metrics"])),
+        tuple(starmap(DataCase, fields["cases"])),
+        tuple(starmap(MetricRow, fields["rows"])),
         tuple(fields["beside"]),
     )
 
