@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -163,6 +163,12 @@ def test_what_is_sent_without_copying_is_counted_like_all_else(engines, options)
         assert (m["duplicate_packets"], m["lost_packets"]) == (0, m["receiver_drops"])
         assert m["zerocopy_copied"] == 1  # loopback always copies
     assert [w["code"] for w in outcome.of("warning")] == ["zerocopy-copied"]
+
+
+def test_the_slot_waited_for_is_the_next_calls_though_a_refused_one_moves_it(
+    probe: Callable[[str, str], str],
+) -> None:
+    assert probe("zerocopy_probe", "") == "waited, call 65, free\n"
 
 
 @pytest.mark.parametrize(("gso", "size"), [(0, 1460), (4, 1460), (0, 24)])
