@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 
@@ -10,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, update
 
 from railgauge.plan.cases import Value
 from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, Run, RunCase
-from railgauge.store.read import find_run
+from railgauge.store.read import fetch, find_run, json_texts
 
 _WARMUPS = "warmups"
 
@@ -167,11 +166,15 @@ def launch_settings(connection: Connection, run_id: int) -> Mapping[str, LaunchS
         .where(RunCase.run_id == run_id)
         .order_by(LaunchRow.id)
     )
+    # Of many launches of a case most are alike.
+    distinct = dict.fromkeys(fetch(connection, query))
+    texts = dict.fromkeys(text for *_, client, server in distinct for text in (client, server))
+    by_text = dict(zip(texts, json_texts(texts), strict=True))
     by_test: dict[str, LaunchSettings] = {}
-    for test, case_key, client, server in connection.execute(query):
+    for test, case_key, client, server in distinct:
         settings = by_test.setdefault(test, LaunchSettings())
         for side, text in ((settings.client, client), (settings.server, server)):
-            for name, value in json.loads(text).items():
+            for name, value in by_text[text].items():
                 side.setdefault(name, {}).setdefault(value, {})[case_key] = None
     return by_test
 

@@ -102,8 +102,7 @@ _FAILURES = (
 def make_cases(connection: Connection, rows: Sequence[Sequence[Any]]) -> list[Case]:
     """Return the cases in rows of CASE_COLUMNS; equal parameters and members are shared."""
     texts = dict.fromkeys(row[5] for row in rows)
-    # All the JSON at once takes half the time.
-    parameters = dict(zip(texts, json.loads(f"[{','.join(texts)}]"), strict=True))
+    parameters = dict(zip(texts, json_texts(texts), strict=True))
     members = _host_lists(connection, {row[6] for row in rows} - {None})
     return [
         Case(key, engine, link, client, server, parameters[text], members.get(group, ()))
@@ -118,6 +117,11 @@ def fetch_with_cases(
     rows = list(fetch(connection, query, **parameters))
     cases = make_cases(connection, [row[:_CASE] for row in rows])
     return ((case, row[_CASE:]) for case, row in zip(cases, rows, strict=True))
+
+
+def json_texts(texts: Iterable[str]) -> list[Any]:
+    """Return what each of the JSON texts says; one after another would take twice the time."""
+    return cast(list[Any], json.loads(f"[{','.join(texts)}]"))
 
 
 def _host_lists(connection: Connection, ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
