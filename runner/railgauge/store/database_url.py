@@ -26,6 +26,12 @@ _CONNECT_SECONDS = 10
 _KEEPALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 # The same for what is sent and not acknowledged, which Linux sends for a quarter of an hour (ms).
 _SENT_MS = 60_000
+# A question is of some runs' rows, which indices lead to. PostgreSQL expects many more of them: it
+# would compile the question and scan whole tables by several processes, which takes five times as
+# long. A server that was built without one of these settings has no row of it.
+_SMALL_QUESTIONS = """
+SELECT set_config(name, '0', false) FROM pg_settings
+WHERE name IN ('jit', 'max_parallel_workers_per_gather')"""
 _MAGIC = b"SQLite format 3\0"
 _IMMUTABLE = "?mode=ro&immutable=1"
 # Files that are read without a lock, and what they were when they were opened.
@@ -117,7 +123,13 @@ def _postgresql(url: URL) -> tuple[Engine, str]:
         raise InputError(
             "PostgreSQL needs the driver psycopg: pip install 'railgauge[postgresql]'"
         ) from error
+    event.listen(engine, "connect", _ask_small_questions)
     return engine, name
+
+
+def _ask_small_questions(connection: Any, record: object) -> None:
+    connection.execute(_SMALL_QUESTIONS)
+    connection.commit()
 
 
 def _sqlite(path: Path, create: bool, busy_seconds: float, option: str) -> tuple[Engine, str]:

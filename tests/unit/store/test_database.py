@@ -247,6 +247,17 @@ def test_a_servers_database_of_any_encoding_can_be_used_or_says_why_not(postgres
         store.begin_run(RUN, planned(case()), METRICS)
 
 
+def test_a_server_neither_compiles_a_question_nor_scans_whole_tables_for_it(postgres: Path) -> None:
+    """It expects so many rows of a run that it would, and took five times as long."""
+    with Store.open(make_database(postgres, "small_questions")) as store:
+        store.runs()
+        for open_connection in (store.reading, store.writing):
+            with open_connection() as connection:
+                query = "SELECT current_setting('jit'), current_setting('{}')"
+                query = query.format("max_parallel_workers_per_gather")
+                assert tuple(connection.execute(text(query)).one()) == ("off", "0")
+
+
 def test_a_lock_held_by_another_program_is_told(path: Path) -> None:
     run = begin(path)
     other = sqlite3.connect(path, isolation_level=None)
