@@ -1,7 +1,7 @@
 """Builds rail-mpi on a host with the MPI that is there, and finds the launcher that goes with it.
 
-Beside the other engines' build, in a folder for each MPI that was asked for: complete or built
-again, as those are. A host without MPI only lacks this engine.
+Beside the other engines' build, in a folder for each folder with an MPI: complete and built with
+the MPI that is there now, or built again. A host without MPI only lacks this engine.
 """
 
 from __future__ import annotations
@@ -17,16 +17,12 @@ _MARK = "railgauge-mpi:"
 
 # $1 the folder of the engines' sources, $2 the MPI's prefix or nothing. A wrapper compiler without
 # its headers is common, so each one in PATH is tried in turn; the mpirun beside it is its own. Of
-# hosts with one home several may build at once, whose processes have the same numbers.
+# hosts with one home several may build at once, whose processes have the same numbers. They have
+# the same MPI if what it says of itself is the same: when it was installed differs among them.
 _BUILD = f"""{STEPWISE}
 cd "$1" || exit 1
-final=mpi-$(printf %s "$2" | cksum | cut -d " " -f 1)
-fresh=$final.$(uname -n).$$
-whole() {{ (cd "$final" && sha256sum -c built) >/dev/null 2>&1; }}
-if whole; then
-    echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
-fi
-trap 'rm -rf "$fresh" "$fresh.old"' EXIT
+whole() {{ (cd "$final" && [ "$(cat mpi.txt)" = "$mpi" ] && sha256sum -c built) >/dev/null 2>&1; }}
+ready() {{ printf '{_MARK} ready %s\\n%s\\n' "$1/$final/rail-mpi" "$folder"; exit; }}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 found=missing
 IFS=:
@@ -34,15 +30,20 @@ for folder in ${{2:-$PATH}}; do
     [ -z "$2" ] || folder=$2/bin
     [ -x "$folder/mpicc" ] || continue
     found=failed
+    mpi=$({{ "$folder/mpicc" -show; "$folder/mpirun" --version; }} 2>/dev/null </dev/null)
+    final=mpi-$(printf %s "$folder" | cksum | cut -d " " -f 1)
+    ! whole || ready "$1"
+    fresh=$final.$(uname -n).$$
+    trap 'rm -rf "$fresh" "$fresh.old"' EXIT
     rm -rf "$fresh"
     if stepwise BUILD="$fresh" MPICC="$folder/mpicc" WARNINGS= mpi && [ -x "$fresh/rail-mpi" ]
     then
-        printf "%s\n" "$folder" >"$fresh/mpi-folder"
-        (cd "$fresh" && sha256sum rail-mpi mpi-folder >built) || exit 1
+        printf '%s\\n' "$mpi" >"$fresh/mpi.txt"
+        (cd "$fresh" && sha256sum rail-mpi mpi.txt >built) || exit 1
         if ! mv -T "$fresh" "$final" 2>/dev/null && ! whole; then
             mv -T "$final" "$fresh.old" && mv -T "$fresh" "$final" || whole || exit 1
         fi
-        echo "{_MARK} ready $1/$final/rail-mpi"; cat "$final/mpi-folder"; exit
+        ready "$1"
     fi
 done
 echo "{_MARK} $found"

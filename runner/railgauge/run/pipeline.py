@@ -250,7 +250,8 @@ def _check_same_path(job: ReachedRun, installations: Mapping[str, BuiltMpi | Non
         listed = ", ".join(f"{program} on {host}" for program, host in places.items())
         raise EnvironmentFailedError(
             f"an MPI job starts one program on all its hosts, but rail-mpi is {listed}: give them "
-            "the same home, or set XDG_CACHE_HOME on them to the same folder"
+            "the same home, or set XDG_CACHE_HOME on them to the same folder, and install MPI at "
+            "the same place"
         )
 
 

@@ -259,10 +259,48 @@ def test_hosts_with_one_home_that_build_mpi_at_once_dont_meet(
     assert first == second
     assert sorted(path.name for path in Path(first).parent.iterdir()) == [
         "built",
-        "mpi-folder",
+        "mpi.txt",
         "rail-mpi",
     ]
     Path(first).write_text("damaged")
     assert built("n1") == first
     assert Path(first).read_bytes() == Path("/bin/true").read_bytes()
     assert len(list(build.parent.glob("mpi-*"))) == 1
+
+
+_TINY_MPI = """\
+mpi:
+\tmkdir -p $(BUILD)
+\t$(MPICC) -show >$(BUILD)/rail-mpi
+\tchmod +x $(BUILD)/rail-mpi
+"""
+
+
+def test_rail_mpi_is_built_with_the_mpi_that_is_there_now(
+    local: LocalTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = tmp_path / "engines" / "build"
+    build.mkdir(parents=True)
+    (build.parent / "Makefile").write_text(_TINY_MPI)
+    folders = [tmp_path / name / "bin" for name in ("new", "old")]
+    monkeypatch.setenv("PATH", f"{folders[0]}:{folders[1]}:{os.environ['PATH']}")
+
+    def install(folder: Path, version: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "mpicc").write_text(f"#!/bin/sh\necho {version}\n")
+        (folder / "mpicc").chmod(0o755)
+
+    def deployed(prefix: str | None = None) -> tuple[str, str]:
+        installation = deploy_mpi(local, str(build), prefix)
+        return Path(installation.program).read_text().strip(), installation.folder
+
+    new, old = map(str, folders)
+    install(folders[1], "4.1")
+    assert deployed() == ("4.1", old)
+    install(folders[0], "5.0")  # comes first in PATH
+    assert deployed() == ("5.0", new)
+    assert deployed(str(folders[1].parent)) == ("4.1", old)
+    install(folders[0], "5.1")  # replaced where it stands
+    assert deployed() == ("5.1", new)
+    (folders[0] / "mpicc").unlink()
+    assert deployed() == ("4.1", old)
