@@ -259,8 +259,9 @@ static void print_launch_options(const struct engine *engine)
     if (!engine->rank)
         printf("  --secret-stdin       the first line of standard input is the secret that both "
                "ends\n                       share (otherwise RAILGAUGE_SECRET; default none)\n");
-    printf("  --deadline TIME      end the whole process after this time (default 24h)\n"
-           "  --describe, --help, --version\n");
+    printf("  --deadline TIME      end the whole process after this time (default 24h%s)\n"
+           "  --describe, --help, --version\n",
+           engine->takes_command ? "\n                       for each replication" : "");
 }
 
 void print_help(const struct engine *engine)

@@ -195,6 +195,12 @@ void guard_launches(void)
     start_watching();
 }
 
+void guard_renew(void)
+{
+    if (!launch->deadline_given)
+        atomic_store(&deadline, now_ns() + seconds_ns(launch->deadline));
+}
+
 void guard_next(const struct launch *next)
 {
     /* The thread looks at the deadline each hour at least. */

@@ -17,6 +17,9 @@ void guard_start(const struct launch *launch);
 void guard_launches(void);
 void guard_next(const struct launch *launch);
 
+/* For a launch whose replications have the usual deadline each: begins it anew. */
+void guard_renew(void);
+
 /* A second guard for the deadline alone, with a priority above real-time test threads, so that
  * not even they can outlive it. Where the user may not, it does nothing. */
 void guard_real_time(void);

@@ -7,6 +7,7 @@
 #include "../lib/clock.h"
 #include "../lib/engine.h"
 #include "../lib/failure.h"
+#include "../lib/guard.h"
 #include "../lib/mark.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
@@ -103,6 +104,7 @@ static void replicate(const struct launch *launch, long number, struct capture *
     struct result result;
     result_clear(&result, launch->engine);
     report_current(number);
+    guard_renew();
     if (works) {
         folder_make(&folder, text_of(launch, "work_in"));
         orphans_spare(folder.janitor);

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
+
+from railgauge.hosts.transport.interface import end
+from railgauge.hosts.transport.local import LocalTransport
 
 
 def _run(engines, *arguments: object, count: int = 1):
@@ -164,6 +170,34 @@ def test_the_deadline_ends_the_command(engines, tmp_path: Path, process_ends, ch
         if pids.exists():
             break
     assert all(process_ends(int(pid)) for pid in pids.read_text().split())
+
+
+def test_each_replication_has_the_usual_deadline_for_itself(
+    shipped_engines, tmp_path: Path
+) -> None:
+    library, jump = tmp_path / "jumping.so", tmp_path / "jump"
+    source = Path(__file__).with_name("jumping_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    jump.touch()
+    # Five of eight hours each are more than a day.
+    script = f"truncate -s +30000 {jump}; sleep 0.3"
+    options = ("client", "--json", "--replications=5", "--environment=JUMP", "--")
+    clock = {"LD_PRELOAD": str(library), "JUMP": str(jump)}
+    running = shipped_engines.start("exec", *options, "sh", "-c", script, **clock)
+    while running.process.poll() is None:
+        with contextlib.suppress(BrokenPipeError):  # has just ended
+            running.write("look at the clock\n")
+        time.sleep(0.02)
+    assert len(running.finish().of("replication")) == 5
+
+
+def test_output_of_any_bytes_fits_in_a_line_that_a_transport_takes(shipped_engines) -> None:
+    argv = shipped_engines.argv("exec", "client", "--json", "--replications=1")
+    process = LocalTransport("here").start([*argv, "--", "head", "-c", "2000000", "/dev/zero"])
+    lines = iter(lambda: process.read_line(60), None)
+    (event,) = (event for event in map(json.loads, lines) if event["event"] == "replication")
+    end((process,))
+    assert event["output"] == "\0" * (1 << 20)
 
 
 @pytest.mark.parametrize(

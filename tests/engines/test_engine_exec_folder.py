@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -51,6 +52,20 @@ def test_a_files_text_takes_the_place_of_the_output(engines, tmp_path: Path) -> 
     # Each replication has a fresh folder: of the last one's file nothing is seen.
     assert len(outputs) == len(set(outputs)) == 3
     assert all(text.strip().isdigit() for text in outputs)
+    assert folder_removed(tmp_path)
+
+
+def test_no_folder_is_left_of_a_process_that_was_killed_when_it_had_just_been_made(
+    shipped_engines, tmp_path: Path
+) -> None:
+    library = tmp_path / "deadly.so"
+    source = Path(__file__).with_name("deadly_folder.c")
+    command = ["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library, source]
+    subprocess.run(command, check=True)
+    options = ("client", "--json", "--output-file=a", "--", "true")
+    environment = {"TMPDIR": str(tmp_path), "LD_PRELOAD": str(library)}
+    running = shipped_engines.start("exec", *options, **environment)
+    assert running.process.wait(60) == -signal.SIGKILL
     assert folder_removed(tmp_path)
 
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,10 +28,18 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
     return 0;
 }
 
-/* In a session of its own, so that whatever ends us doesn't end it. */
-static _Noreturn void be_janitor(const char *path, int end)
+/* What the janitor answers. */
+struct made {
+    int error; /* why there is no folder, or 0 */
+    char path[sizeof ((struct folder *)NULL)->path];
+};
+
+/* In a session of its own, so that whatever ends us doesn't end it. It makes the folder itself: no
+ * instant is left in which one has been made and nobody removes it. */
+static _Noreturn void be_janitor(char *path, int end)
 {
     char byte;
+    struct made made = {0};
     int null_device = open("/dev/null", O_RDWR);
     setsid();
     signal(SIGINT, SIG_IGN);
@@ -38,6 +47,12 @@ static _Noreturn void be_janitor(const char *path, int end)
     signal(SIGHUP, SIG_IGN);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         dup2(null_device, fd);
+    made.error = mkdtemp(path) ? 0 : errno;
+    strcpy(made.path, path);
+    if (send(end, &made, sizeof made, MSG_NOSIGNAL) < 0 && made.error == 0)
+        rmdir(path);
+    if (made.error)
+        _exit(1);
     while (read(end, &byte, 1) < 0 && errno == EINTR)
         ;
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -49,6 +64,11 @@ static _Noreturn void be_janitor(const char *path, int end)
     _exit(1);
 }
 
+static _Noreturn void refuse(const char *above, int error)
+{
+    fail(FILE_UNUSABLE, "cannot make a working folder in %.256s: %s", above, strerror(error));
+}
+
 void folder_make(struct folder *folder, const char *above)
 {
     int ends[2];
@@ -56,13 +76,13 @@ void folder_make(struct folder *folder, const char *above)
         above = getenv("TMPDIR");
     if (above == NULL || *above != '/')
         above = "/tmp";
+    struct made made = {.error = ENAMETOOLONG};
     int length = snprintf(folder->path, sizeof folder->path, "%s/railgauge-work.XXXXXX", above);
-    if (length >= (int)sizeof folder->path || mkdtemp(folder->path) == NULL)
-        fail(FILE_UNUSABLE, "cannot make a working folder in %.256s: %s", above, strerror(errno));
-    if (pipe2(ends, O_CLOEXEC) != 0 || (folder->janitor = fork()) < 0) {
-        rmdir(folder->path);
+    if (length >= (int)sizeof folder->path)
+        refuse(above, made.error);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 ||
+        (folder->janitor = fork()) < 0)
         fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
-    }
     if (folder->janitor == 0) {
         close(ends[1]);
         orphans_leave();
@@ -70,6 +90,11 @@ void folder_make(struct folder *folder, const char *above)
     }
     close(ends[0]);
     folder->end = ends[1];
+    if (recv(folder->end, &made, sizeof made, MSG_WAITALL) != sizeof made)
+        made.error = ECHILD;
+    if (made.error)
+        refuse(above, made.error);
+    memcpy(folder->path, made.path, sizeof folder->path);
 }
 
 /* No file's name leads out of the folder. */

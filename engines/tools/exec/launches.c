@@ -4,11 +4,13 @@
 #include "../../lib/guard.h"
 #include "../../lib/mark.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NEWLINE "$n"
+#define LARGE 65536 /* bytes: what is larger goes back to the kernel when it's freed */
 
 /* Words of a line, which they stand in. */
 struct words {
@@ -82,20 +84,27 @@ int launches(const struct engine *engine, const char *mark)
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
+    unsetenv("RAILGAUGE_SECRET");
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
     guard_launches();
-    while ((length = getline(&line, &room, stdin)) > 0) {
-        if (line[length - 1] == '\n')
-            line[length - 1] = '\0';
+    /* A line whose end never came is the beginning of another command. */
+    while ((length = getline(&line, &room, stdin)) > 0 && line[length - 1] == '\n') {
+        line[length - 1] = '\0';
         fprintf(stderr, "%s\n", mark);
+        if (strlen(line) + 1 != (size_t)length)
+            fail(BAD_PARAMETER, "a launch has a zero byte");
         split(line, &words);
         run(engine, &words);
         /* A child's greatest memory is at least its parent's: the next has no part in this line. */
         free(line);
         line = NULL;
+        free(words.list);
+        words = (struct words){0};
         if (puts(mark) < 0 || fflush(stdout) != 0)
             return 1;
     }
-    free(words.list);
     free(line);
     return 0;
 }

@@ -107,13 +107,28 @@ static void start_keeper(void)
     }
     close(ends[0]);
     keeper_end = ends[1];
-    atexit(dismiss_keeper);
+}
+
+/* Where the kernel has no list of children, nobody else waits for those that commands left behind.
+ * A keeper may have been killed, too. */
+static void wait_for_dead(void)
+{
+    for (pid_t child; (child = waitpid(-1, NULL, WNOHANG)) > 0;) {
+        if (child == keeper) {
+            orphans_leave();
+            keeper = 0;
+        }
+    }
 }
 
 void orphans_adopt(void)
 {
+    static bool dismissed_at_exit;
+    wait_for_dead();
     if (keeper == 0)
         start_keeper();
+    if (!dismissed_at_exit)
+        dismissed_at_exit = atexit(dismiss_keeper) == 0;
     putenv(badge); /* not before there is a keeper: it is none of them */
 }
 

@@ -5,9 +5,9 @@
 
 #include <sys/types.h>
 
-/* For each launch: what commands leave behind becomes this process's children. Where that is killed
- * with SIGKILL, a keeper ends them: all that have the variable which this puts into the environment.
- * From the main thread. */
+/* For each launch, while no command runs: what commands leave behind becomes this process's
+ * children. Where that is killed with SIGKILL, a keeper ends them: all that have the variable which
+ * this puts into the environment. From the main thread. */
 void orphans_adopt(void);
 
 /* For a child that is to outlive this process: leaves the keeper to its parent. */

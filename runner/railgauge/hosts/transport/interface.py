@@ -38,7 +38,7 @@ class Process(Protocol):
         """Return the next line of its standard output without the newline, None at the end.
 
         Raises TimeoutError when `timeout` seconds pass without a whole line, HostUnreachableError
-        when the host is lost. Lines longer than 4 MiB are an EngineError `contract`.
+        when the host is lost. Lines longer than 8 MiB are an EngineError `contract`.
         """
 
     def send_line(self, text: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from railgauge.base.errors import EngineError
 
-MAX_LINE = 4 * 1024 * 1024
+# A command's output of 1 MiB, each byte of it written as one that is no text.
+MAX_LINE = 8 * 1024 * 1024
 TAIL = 64 * 1024
 
 
@@ -26,7 +27,7 @@ class LineBuffer:
         """Return the next line without its newline, None if there's no whole one yet.
 
         After the end the rest counts as a line. Invalid UTF-8 becomes U+FFFD. Raises EngineError
-        `contract` if a line is longer than 4 MiB.
+        `contract` if a line is longer than 8 MiB.
         """
         end = self._pending.find(b"\n", self._searched)
         if end < 0 and len(self._pending) <= MAX_LINE:
