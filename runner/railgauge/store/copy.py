@@ -234,8 +234,7 @@ class _RunCopier:
         copier = ReplicationCopier(
             self.old, self.translator, runs, logs, self.differences, self.left_out
         )
-        query = select(_LAUNCH.c.id).join(_RUN_CASE).where(_RUN_CASE.c.run_id == self.run.id)
-        for launches in chunks(self.old.scalars(query.order_by(_LAUNCH.c.id)).all(), ROWS // 10):
+        for launches in chunks(self._missing_launches(copier), ROWS // 10):
             with self.target.writing() as new:
                 copier.copy_launches(new, launches)
         replications = 0
@@ -247,6 +246,21 @@ class _RunCopier:
             other_rows += self._finish(new, run_id, copier.differing, grew=replications > 0)
             store_counts(new, run_id)
         return replications, other_rows
+
+    def _missing_launches(self, copier: ReplicationCopier) -> list[int]:
+        """Return all launches in their order but those of which the target has each replication.
+
+        It may have measured these itself: then what the launch was granted is of nothing there.
+        """
+        complete: set[int] = set()
+        incomplete: set[int] = set()
+        for span in spans(self.old, self.run.id):
+            with self.target.reading() as new:
+                for launch, is_there in copier.launched(new, span):
+                    (complete if is_there else incomplete).add(launch)
+        query = select(_LAUNCH.c.id).join(_RUN_CASE).where(_RUN_CASE.c.run_id == self.run.id)
+        launches = self.old.scalars(query.order_by(_LAUNCH.c.id))
+        return [launch for launch in launches if launch in incomplete or launch not in complete]
 
     def _copy_table(self, new: Connection, table: Table, run_id: int) -> int:
         """Copy the rows of a table that belong to the run itself; return how many."""

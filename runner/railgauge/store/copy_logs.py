@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +36,10 @@ def copy_launches(
     old: Connection,
     new: Connection,
     translator: Translator,
-    launches: Collection[int],
+    launches: Set[int],
     cases: Mapping[int, int],
 ) -> dict[int, int]:
-    """Return the ids that these launches have in the other database, where missing ones are added.
+    """Return the ids that launches have in the other database, where those given are added.
 
     `cases`: the ids there of the run cases of these launches. A launch is recognized by all its
     columns, equal ones by their order.
@@ -58,13 +58,19 @@ def copy_launches(
             (dict(row._mapping) for row in target_rows), [row.id for row in target_rows]
         )
         contents = list(_ids_by_content(rows, range(len(rows))))
-        missing = [place for place, content in enumerate(contents) if content not in target_ids]
+        missing = [
+            place
+            for place, content in enumerate(contents)
+            if content not in target_ids and source_rows[place].id in launches
+        ]
         added = insert_with_ids(new, _LAUNCH, [rows[place] for place in missing])
         target_ids |= {
             contents[place]: number for place, number in zip(missing, added, strict=True)
         }
         ids |= {
-            row.id: target_ids[content] for row, content in zip(source_rows, contents, strict=True)
+            row.id: target_ids[content]
+            for row, content in zip(source_rows, contents, strict=True)
+            if content in target_ids
         }
     return ids
 

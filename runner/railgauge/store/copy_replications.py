@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +57,17 @@ class ReplicationCopier:
     # Their ids in the other database.
     launches: dict[int, int] = field(default_factory=dict)
 
+    def launched(self, new: Connection, span: Span) -> Iterator[tuple[int, bool]]:
+        """Yield the launch of each of the span's replications, and whether the other has that."""
+        cases = self._cases(new, span.cases)
+        key = _REPLICATION.c.run_case_id, _REPLICATION.c.number
+        query = select(*key).where(span.of(_REPLICATION, cases))
+        existing = {tuple(row) for row in new.execute(query)}
+        query = select(*key, _REPLICATION.c.launch_id).where(span.of(_REPLICATION))
+        for row in self.old.execute(query):
+            if row.launch_id is not None:
+                yield row.launch_id, (cases[row.run_case_id], row.number) in existing
+
     def copy_launches(self, new: Connection, launches: Collection[int]) -> None:
         """Copy launches of the run: before its replications, and in the order in which they came.
 
@@ -65,7 +76,7 @@ class ReplicationCopier:
         launch = TABLES["launch"]
         query = select(launch.c.run_case_id).where(launch.c.id.in_(launches)).distinct()
         cases = self._cases(new, self.old.execute(query).scalars().all())
-        self.launches |= copy_launches(self.old, new, self.translator, launches, cases)
+        self.launches |= copy_launches(self.old, new, self.translator, set(launches), cases)
 
     def copy(self, new: Connection, span: Span) -> int:
         """Copy those of the span that are missing; return how many."""

@@ -172,6 +172,22 @@ def test_what_was_measured_on_in_the_target_stays(source: Store, target: Store) 
     assert contents(target) == before
 
 
+def test_a_launch_is_not_copied_without_what_it_measured(source: Store, target: Store) -> None:
+    run = source.begin_run(RUN, planned(case(), replications=10), METRICS)
+    source.add(run, "stream", case().key, measured(1), LAUNCH)
+    copy(source, target)
+    # Each goes on by itself: of the source's next launch only the last replication is missing.
+    for store, last in ((source, 4), (target, 3)):
+        launch = Launch(MOMENT + last, {"sockbuf": last})
+        for number in range(2, last + 1):
+            store.add(1, "stream", case().key, measured(number), launch)
+        store.add(1, "stream", case().key, measured(9), Launch(MOMENT + 10 * last))
+        store.finish_run(1, "complete")
+    assert copy(source, target).replications == 1
+    with target.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(TABLES["launch"])) == 4
+
+
 def test_a_run_that_went_on_under_a_clock_set_back_ends_there_too(
     source: Store, target: Store
 ) -> None:

@@ -258,6 +258,18 @@ def test_a_server_neither_compiles_a_question_nor_scans_whole_tables_for_it(post
                 assert tuple(connection.execute(text(query)).one()) == ("off", "0")
 
 
+def test_a_server_that_hides_its_settings_is_asked_like_any_other(postgres: Path) -> None:
+    where = make_database(postgres, "hidden_settings")
+    with Store.open(where) as store:
+        store.begin_run(RUN, planned(case()), METRICS)
+        with store.writing() as connection:
+            connection.execute(text("REVOKE ALL ON pg_settings FROM PUBLIC"))
+            connection.execute(text("CREATE ROLE guest LOGIN"))
+            connection.execute(text("GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest"))
+    with Store.open(where.replace("railgauge@", "guest@"), create=False) as store:
+        assert len(store.runs()) == 1
+
+
 def test_a_lock_held_by_another_program_is_told(path: Path) -> None:
     run = begin(path)
     other = sqlite3.connect(path, isolation_level=None)
