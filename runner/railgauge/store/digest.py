@@ -131,7 +131,7 @@ def _uncounted(
     run_cases = connection.scalars(_UNCOUNTED).all()
     values = _values(connection, metrics, run_cases)
     exceptions, failed_of = _exceptions(connection)
-    reasons = _reasons(connection)
+    reasons, launches = _reasons(connection), _launches(connection)
     cases: dict[int, dict[CaseName, str]] = {}
     failed: dict[int, int] = {}
     query = (
@@ -141,7 +141,8 @@ def _uncounted(
         .order_by(RunCase.run_id, RunCase.id)
     )
     for run, number, key, test, *planned in fetch(connection, query):
-        outcomes = values.get(number), exceptions.get(number), reasons.get(number)
+        reason = reasons.get(number)
+        outcomes = values.get(number), exceptions.get(number), reason, launches.get(number)
         cases.setdefault(run, {})[test, key] = str((planned, outcomes))
         failed[run] = failed.get(run, 0) + failed_of.get(number, 0)
     return cases, failed
@@ -264,3 +265,10 @@ def _reasons(connection: Connection) -> dict[int, tuple[Any, ...]]:
     )
     rows = fetch(connection, query)
     return {number: tuple(map(str, counts)) for number, *counts in rows}
+
+
+def _launches(connection: Connection) -> dict[int, tuple[Any, ...]]:
+    """Return, by run_case id, how many launches of those uncounted there are, and the last one."""
+    query = select(LaunchRow.run_case_id, func.count(), func.max(LaunchRow.id))
+    query = query.where(LaunchRow.run_case_id.in_(_UNCOUNTED)).group_by(LaunchRow.run_case_id)
+    return {number: tuple(counts) for number, *counts in fetch(connection, query)}

@@ -9,6 +9,7 @@ import pytest
 from tests.support.store_samples import (
     LAUNCH,
     METRICS,
+    MOMENT,
     RUN,
     case,
     failed,
@@ -16,12 +17,14 @@ from tests.support.store_samples import (
     measured,
     planned,
     system_log,
+    warmup,
 )
 
 from railgauge.base.errors import StoreError
 from railgauge.plan.catalogue.headlines import headlines
 from railgauge.store import Store
 from railgauge.store.digest import Digests
+from railgauge.store.records import Launch
 
 FIRST, SECOND = case(1460), case(2920)
 
@@ -58,6 +61,14 @@ def test_an_outcome_more_changes_its_case_alone(store: Store, outcome):
     assert after.cases[1]["stream", FIRST.key] != before.cases[1]["stream", FIRST.key]
     assert after.cases[1]["stream", SECOND.key] == before.cases[1]["stream", SECOND.key]
     assert after.failed == {1: int(outcome.status == "failed")}
+
+
+def test_a_launch_that_has_only_warmed_up_is_seen_by_what_it_was_granted(store: Store):
+    before = store_digests(store)
+    store.add(1, "stream", FIRST.key, warmup(), Launch(MOMENT + 9, {"sockbuf": 7}))
+    after = store_digests(store)
+    assert after.cases[1]["stream", FIRST.key] != before.cases[1]["stream", FIRST.key]
+    assert after.cases[1]["stream", SECOND.key] == before.cases[1]["stream", SECOND.key]
 
 
 def test_a_skipped_case_and_another_state_or_fact_are_seen(store: Store):
