@@ -12,14 +12,22 @@ import click
 from click.core import ParameterSource
 
 from railgauge.base.units import parse_time
-from railgauge.cli.settings import setting
+from railgauge.cli.settings import setting, settings
 from railgauge.schedulers.scheduler import MARGIN
+from railgauge.store import USUAL_DATABASE
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _expanded(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    """Return a path with the home folder for its `~`, which shells leave in `--db=~/runs.db`."""
+    """Return a path with the home folder for its `~`, which shells leave in `--db=~/runs.db`.
+
+    The usual database, given where a file names another, is absolute: what is to be typed next
+    names it then.
+    """
+    is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    if value == USUAL_DATABASE and is_given and settings().get("db"):
+        return str(Path(value).absolute())
     return os.path.expanduser(value)  # noqa: PTH111 - pathlib fails where there is no such user.
 
 
@@ -28,8 +36,8 @@ database = click.option(
     "where",
     is_eager=True,  # Where `latest` is looked up.
     envvar="RAILGAUGE_DB",
-    default=setting("db", "railgauge.db"),
-    show_default="railgauge.db",
+    default=setting("db", USUAL_DATABASE),
+    show_default=USUAL_DATABASE,
     metavar="PATH-or-URL",
     callback=_expanded,
     help="The database (also RAILGAUGE_DB): an SQLite file or an SQLAlchemy URL.",

@@ -127,14 +127,12 @@ def print_outcome(request: Request, finished: Finished) -> int:
         click.echo(f"{plural(count, 'case')} skipped: {reason}")
     for line in unsettled_lines(finished.unsettled):
         click.secho(line, bold=True)
+    command = request.store.command(f"resume {finished.run}")
     if finished.missing and finished.out_of_time:
-        click.echo(
-            f"stopped for the time limit: {finished.missing} missing; "
-            f"go on with: railgauge resume {finished.run}"
-        )
+        click.echo(f"stopped for the time limit: {finished.missing} missing; go on with: {command}")
     elif finished.missing:
         click.echo(
             f"missing because of {', '.join(sorted(finished.lost))}; once reachable and free, "
-            f"go on with: railgauge resume {finished.run}"
+            f"go on with: {command}"
         )
     return exit_code(finished)

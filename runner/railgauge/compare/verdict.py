@@ -176,7 +176,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     yield from other_metric_notes(comparison)
     if note := undirected_note(comparison):
         yield note
-    if note := few_runs_note(comparison):
+    if note := few_runs_note(store, comparison):
         yield note
     if note := few_values_note(comparison):
         yield note
@@ -194,8 +194,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     first, second = (store.run(runs[-1]) for runs in sides)
     changed = [fact.name for fact in setting_changes(first, second) if fact.name not in _HARMLESS]
     if changed:
-        hint = f"railgauge diff {first.id} {second.id} says how"
-        yield f"not as in run {first.id}: {', '.join(changed)}; {hint}"
+        hint = store.command(f"diff {first.id} {second.id}")
+        yield f"not as in run {first.id}: {', '.join(changed)}; {hint} says how"
 
 
 def rename_notes(comparison: Comparison) -> Iterator[str]:
@@ -235,7 +235,7 @@ def undirected_note(comparison: Comparison) -> str:
     return f"{has} {lacking}"
 
 
-def few_runs_note(comparison: Comparison) -> str:
+def few_runs_note(store: Store, comparison: Comparison) -> str:
     """Return for how many results it takes more runs on the first side, and how they are named."""
     pairs = [result.judged for result in comparison.results]
     reasons = Counter(pair.reason for pair in pairs if pair.few_runs)
@@ -244,12 +244,10 @@ def few_runs_note(comparison: Comparison) -> str:
     first = comparison.selected[0]
     number, total = reasons.total(), plural(len(pairs), "result")
     runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
-    return (
-        f"{number:,} of {total}: "
-        f"{reasons.most_common(1)[0][0]}; name three good runs: railgauge baseline set "
-        f"{shlex.quote(first.baseline or 'NAME')} {' '.join(runs)}"
-        f"{' --replace' if first.baseline else ''}"
-    )
+    name = shlex.quote(first.baseline or "NAME")
+    replace = " --replace" if first.baseline else ""
+    command = store.command(f"baseline set {name} {' '.join(runs)}{replace}")
+    return f"{number:,} of {total}: {reasons.most_common(1)[0][0]}; name three good runs: {command}"
 
 
 def few_values_note(comparison: Comparison) -> str:

@@ -97,7 +97,7 @@ def _select(
 
 def _first(store: Store, name: str, finished: Finished, plan: str) -> Verdict:
     """Make the run the baseline unless something is missing of it, or all was skipped."""
-    problems = _problems(finished, "")
+    problems = _problems(store, finished, "")
     notes = [*unsettled_lines(finished.unsettled), *run_notes(store, finished.run)]
     if not finished.measured and not problems:
         problems.append(f"all cases were skipped: {'; '.join(dict.fromkeys(finished.skipped))}")
@@ -123,12 +123,13 @@ def _first_note(store: Store, name: str, run: int) -> str:
     )
 
 
-def _problems(finished: Finished, kind: str) -> list[str]:
+def _problems(store: Store, finished: Finished, kind: str) -> list[str]:
     """Return what could not be measured, a sentence each; `kind` of replications or none."""
     problems = []
     if finished.failed:
         problems.append(
-            f"{plural(finished.failed, f'{kind}replication')} failed: railgauge show {finished.run}"
+            f"{plural(finished.failed, f'{kind}replication')} failed: "
+            f"{store.command(f'show {finished.run}')}"
         )
     if finished.missing:
         cause = "its time was over" if finished.out_of_time else "hosts were lost"
@@ -137,7 +138,7 @@ def _problems(finished: Finished, kind: str) -> list[str]:
         problems.append(
             f"{plural(finished.missing, f'{kind}replication')} "
             f"{'is' if finished.missing == 1 else 'are'} missing, as {cause}{hosts}; go on with: "
-            f"railgauge resume {finished.run}"
+            f"{store.command(f'resume {finished.run}')}"
         )
     return problems
 
@@ -154,13 +155,13 @@ def _judge(
     store = job.request.store
     reading = read_runs(store, [*baseline.runs, finished.run], metrics)
     compared = compare(reading, baseline, Selection(f"run {finished.run}", (finished.run,)))
-    problems = _problems(finished, "")
+    problems = _problems(store, finished, "")
     unconfirmed: tuple[Result, ...] = ()
     if confirm and not finished.out_of_time and (again := suspects(compared)):
         if finished.stopped:
             raise InterruptedRunError(
                 "stopped before what looks slower was measured once more; what is measured so far: "
-                f"railgauge compare {shlex.quote(name)} {finished.run}"
+                f"{store.command(f'compare {shlex.quote(name)} {finished.run}')}"
             )
         second = _measured_again(job, again, problems)
         if second is not None:
@@ -195,5 +196,5 @@ def _measured_again(job: ReadRun, results: Sequence[Result], problems: list[str]
     except (EnvironmentFailedError, InputError) as error:
         problems.append(f"what looked slower could not be measured once more: {error}")
         return None
-    problems += _problems(finished, "confirming ")
+    problems += _problems(job.request.store, finished, "confirming ")
     return finished.run

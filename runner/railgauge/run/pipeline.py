@@ -308,7 +308,8 @@ def _with_resume_hint(job: RecordedRun) -> Iterator[None]:
     except LostDatabaseError:
         raise
     except (RailgaugeError, KeyboardInterrupt) as error:
-        error.add_note(f"What was measured is stored; go on with: railgauge resume {job.run}")
+        command = job.request.store.command(f"resume {job.run}")
+        error.add_note(f"What was measured is stored; go on with: {command}")
         raise
 
 
@@ -345,7 +346,7 @@ def perform(job: WatchedRun) -> Finished:
         stored = plural(totals.measured + totals.failed, "replication")
         raise InterruptedRunError(
             f"stopped: {stored} measured and stored, {totals.missing} missing. "
-            f"Go on with: railgauge resume {job.run}"
+            f"Go on with: {store.command(f'resume {job.run}')}"
         )
     return Finished(
         job.run,

@@ -69,7 +69,8 @@ class Submission:
             with replace(self.request, plan=None, hosts=None, run=finished.run) as request:
                 return replace(self, request=request, nodes=None, nodelist=nodelist).submit()
         except RailgaugeError as error:
-            error.add_note(f"Go on with: railgauge submit --resume {finished.run}")
+            command = self.request.store.command(f"submit --resume {finished.run}")
+            error.add_note(f"Go on with: {command}")
             raise
 
     def _batch(self) -> tuple[Scheduler, Batch]:

@@ -12,7 +12,10 @@ from railgauge.store import records
 if TYPE_CHECKING:
     from railgauge.store.store import Store
 
-__all__ = ["Store", "records"]
+__all__ = ["USUAL_DATABASE", "Store", "records"]
+
+# Where neither an option nor RAILGAUGE_DB nor a file of settings names one.
+USUAL_DATABASE = "railgauge.db"
 
 
 def __getattr__(name: str) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -12,7 +14,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from railgauge.base.errors import InputError, RailgaugeError, StoreError
-from railgauge.store import read
+from railgauge.store import USUAL_DATABASE, read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
@@ -88,6 +90,12 @@ class Database:
                 opened.close()
                 raise
         return opened
+
+    def command(self, words: str) -> str:
+        """Return what to type so that railgauge does this with this database: `resume 3`."""
+        usual = os.environ.get("RAILGAUGE_DB", USUAL_DATABASE)
+        option = "" if self.name == usual else f" --db {shlex.quote(self.name)}"
+        return f"railgauge {words}{option}"
 
     def _prepare_once(self) -> None:
         """Prepare the database, if that wasn't done yet."""

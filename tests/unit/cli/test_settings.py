@@ -13,6 +13,7 @@ from tests.support import ROOT, command_line
 from railgauge.cli.gating import gate
 from railgauge.cli.planning import check
 from railgauge.cli.submitting import submit
+from railgauge.store import Store
 
 
 def listed(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -51,6 +52,29 @@ def test_the_command_line_goes_before_the_environment_the_project_and_the_user(
     assert "nearest.db" in database()
     assert "variable.db" in database(RAILGAUGE_DB="variable.db")
     assert "option.db" in database("--db", "option.db", RAILGAUGE_DB="variable.db")
+
+
+def test_what_is_to_be_typed_next_names_the_database_unless_it_is_the_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def to_type(name: str) -> str:
+        with Store.open(name) as store:
+            return store.command("resume 3")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RAILGAUGE_DB", raising=False)
+    assert to_type("railgauge.db") == "railgauge resume 3"
+    assert to_type("my runs.db") == "railgauge resume 3 --db 'my runs.db'"
+    monkeypatch.setenv("RAILGAUGE_DB", "my runs.db")
+    assert to_type("railgauge.db") == "railgauge resume 3 --db railgauge.db"
+    assert to_type("my runs.db") == "railgauge resume 3"
+
+
+def test_the_usual_database_is_named_where_a_file_names_another(folder: Path) -> None:
+    with Store.open(str(folder / "railgauge.db")):
+        pass
+    said = listed(folder, "--db", "railgauge.db").stdout
+    assert said == f"{folder}/railgauge.db holds no run yet: railgauge run PLAN makes one\n"
 
 
 def test_the_home_folder_is_the_same_to_all_commands(

@@ -51,4 +51,6 @@ def test_who_stops_a_run_while_its_watchers_start_is_told_how_to_go_on(tmp_path:
         recorded = record(inspected)
         with pytest.raises(KeyboardInterrupt) as caught:
             watch(recorded)
-    assert caught.value.__notes__ == ["What was measured is stored; go on with: railgauge resume 1"]
+    (note,) = caught.value.__notes__
+    command = f"railgauge resume 1 --db {tmp_path}/railgauge.db"
+    assert note == f"What was measured is stored; go on with: {command}"
