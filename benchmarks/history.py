@@ -373,7 +373,7 @@ def build(path: Path, nights: int, cases: int) -> None:
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(
-            "UPDATE run SET started_at ="
+            "UPDATE run SET checksum = NULL, started_at ="
             " strftime('%Y-%m-%dT02:00:00.000000Z', '2024-01-01', (id - 1) || ' days')"
         )
         (metric,) = connection.execute("SELECT id FROM metric").fetchone()

@@ -86,7 +86,7 @@ def add_values(connection: sqlite3.Connection, run: int, night: int, cases: int)
     random = np.random.default_rng([5, night])
     # As reproducible as its numbers.
     connection.execute(
-        "UPDATE run SET uid = ?,"
+        "UPDATE run SET uid = ?, checksum = NULL,"
         " started_at = strftime('%Y-%m-%dT02:00:00.000000Z', '2025-01-01', ?) WHERE id = ?",
         (f"{night:032x}", f"{night} days", run),
     )

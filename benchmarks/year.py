@@ -62,7 +62,9 @@ GOALS = {
     "site": 10.0,
 }
 MOST_BYTES = 8e9
-DATED = "UPDATE run SET started_at = :started, ended_at = :started, uid = :uid WHERE id = :run"
+DATED = """
+UPDATE run SET started_at = :started, ended_at = :started, uid = :uid, checksum = NULL
+WHERE id = :run"""
 NIGHT = """
 INSERT INTO host_fact (run_id, host, name, recorded_at, value)
 SELECT :run, host, name, :started, CASE name WHEN 'kernel' THEN :kernel ELSE value END

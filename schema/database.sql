@@ -456,7 +456,7 @@ CREATE TABLE railgauge_schema (
 	version_num VARCHAR(32) NOT NULL, 
 	CONSTRAINT railgauge_schema_pkc PRIMARY KEY (version_num)
 );
-INSERT INTO "railgauge_schema" VALUES('0015');
+INSERT INTO "railgauge_schema" VALUES('0016');
 CREATE TABLE replication (
 	run_case_id INTEGER NOT NULL, 
 	number INTEGER NOT NULL, 
@@ -489,7 +489,7 @@ CREATE TABLE run (
 	state TEXT NOT NULL, 
 	started_at TEXT NOT NULL, 
 	ended_at TEXT
-, uid TEXT NOT NULL DEFAULT '', case_count INTEGER, skipped_count INTEGER, asked_count INTEGER, measured_count INTEGER, failed_count INTEGER);
+, uid TEXT NOT NULL DEFAULT '', case_count INTEGER, skipped_count INTEGER, asked_count INTEGER, measured_count INTEGER, failed_count INTEGER, checksum BIGINT);
 CREATE TABLE run_case (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 

@@ -80,7 +80,7 @@ class Database:
         connection = sqlite3.connect(self.path)
         with connection:
             connection.execute(
-                "UPDATE run SET started_at ="
+                "UPDATE run SET checksum = NULL, started_at ="
                 " strftime('%Y-%m-%dT02:00:00.000000Z', '2026-09-01', (id - 1) || ' days')"
             )
         connection.close()

@@ -64,8 +64,8 @@ def copy_command(source: str, target: str) -> int:
 def check_command(where: str) -> int:
     """Show whether a database is whole: every page, every reference, every checksum.
 
-    Lists each replication that is not what was stored, and each run whose stored counts are not
-    those of its replications. Exit code 3 if there is any damage.
+    Lists each replication and each run that is not what was stored, and each run whose stored
+    counts are not those of its replications. Exit code 3 if there is any damage.
     """
     with Store.open(where, create=False, check=False) as store:
         store.check(checksums=False)
@@ -75,14 +75,18 @@ def check_command(where: str) -> int:
         miscounted = store.miscounted_runs()
         for run in miscounted:
             click.echo(f"run {run}: `list` shows other counts than it has; `db copy` counts anew")
+        changed_runs = store.changed_runs()
+        for run in changed_runs:
+            click.echo(f"run {run}: its texts, facts, labels, cases or settings aren't as stored")
         without = f", {report.without:,} without a checksum" if report.without else ""
         if report.uncovered:
             without += f", {report.uncovered:,} without one of their traces, series and logs"
         click.echo(
             f"{store.name}: {plural(report.replications, 'replication')}{without}, "
             + (f"{len(report.changed):,} changed" if report.changed else "whole")
+            + (f"; {plural(len(changed_runs), 'run')} changed" if changed_runs else "")
         )
-    return 3 if report.changed or miscounted else 0
+    return 3 if report.changed or miscounted or changed_runs else 0
 
 
 @db_group.command("backup")

@@ -40,6 +40,7 @@ from railgauge.store.counts import COUNT_COLUMNS, forget_counts, store_counts
 from railgauge.store.explain import explained
 from railgauge.store.models import Replication
 from railgauge.store.records import Baseline
+from railgauge.store.run_checksums import changed_runs
 from railgauge.store.store import Store
 from railgauge.store.write import chunks, insert_rows, insert_with_ids, plain_text
 
@@ -115,9 +116,13 @@ def _copy_all(source: Store, target: Store, say: Callable[[str], None]) -> Copie
         changed = check_checksums(old).changed
         copied.differences += [f"{row} isn't what was stored, and is left out" for row in changed]
         left_out = {(row.table, row.run_case, row.number) for row in changed}
+        other_runs = set(changed_runs(old))
         ended = _ended(target)
         query = select(_RUN).order_by(_RUN.c.started_at, _RUN.c.id)
         for run in old.execute(query).all():
+            if run.id in other_runs:
+                copied.differences.append(f"run {run.id} isn't what was stored, and is left out")
+                continue
             # Whatever is added to a run that has ended makes it end again, at another moment.
             if (end := _end(run)) in ended:
                 runs[run.id] = ended[end]
@@ -126,7 +131,12 @@ def _copy_all(source: Store, target: Store, say: Callable[[str], None]) -> Copie
             runs[run.id] = _RunCopier(old, translator, run, target, copied, say, left_out).copy()
             translator.forget()
         for baseline in stored_baselines(old):
-            _copy_baseline(target, baseline, runs, copied)
+            if other_runs.isdisjoint(baseline.runs):
+                _copy_baseline(target, baseline, runs, copied)
+            else:
+                copied.differences.append(
+                    f"the baseline {baseline.name!r} has a run that is left out, and so is it"
+                )
         for certificate in stored_certificates(old):
             copied.certificates += target.add_certificate(certificate)
     return copied
@@ -202,7 +212,7 @@ class _RunCopier:
     def _begin(self, new: Connection) -> int:
         """Store the run as one that isn't finished, with its cases in their order."""
         (values,) = self.translator.rows(new, _RUN, [self.run], {})
-        values |= _UNFINISHED
+        values |= _UNFINISHED | {"checksum": None}
         if self.keep_id:
             values["id"] = self.run.id
         (run_id,) = insert_with_ids(new, _RUN, [values])
@@ -291,7 +301,7 @@ class _RunCopier:
         differ = [
             name
             for name, value in values.items()
-            if name not in _UNFINISHED and value != getattr(target_run, name)
+            if name not in (*_UNFINISHED, "checksum") and value != getattr(target_run, name)
         ]
         if differ:
             self._differ(run_id, ", ".join(differ))

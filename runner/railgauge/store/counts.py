@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, select, update
 from railgauge.plan.cases import Value
 from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, Run, RunCase
 from railgauge.store.read import fetch, find_run, json_texts
+from railgauge.store.run_checksums import store_run_checksum
 
 _WARMUPS = "warmups"
 
@@ -134,16 +135,17 @@ def _count_replications(connection: Connection, *conditions: ColumnElement[bool]
 
 
 def store_counts(connection: Connection, run_id: int) -> None:
-    """Store the counts of a run that is over."""
+    """Store the counts of a run that is over, and the checksum of what describes it."""
     counts = count_runs(connection, [run_id])[run_id]
     over = update(Run).where(Run.id == run_id, Run.state != "unfinished")
     connection.execute(over.values(**asdict(counts)))
+    store_run_checksum(connection, run_id)
 
 
 def forget_counts(connection: Connection, run_id: int) -> None:
     """Have the run counted when it's asked for, as something is to be added to it."""
     stored = update(Run).where(Run.id == run_id, Run.case_count.is_not(None))
-    connection.execute(stored.values(**dict.fromkeys(COUNT_COLUMNS)))
+    connection.execute(stored.values(**dict.fromkeys((*COUNT_COLUMNS, "checksum"))))
 
 
 def miscounted_runs(connection: Connection) -> list[int]:

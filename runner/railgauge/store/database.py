@@ -21,6 +21,7 @@ from railgauge.store.damage import check_contents, check_pages, is_large
 from railgauge.store.database_url import check_in_place, connect, unchanged
 from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost, is_starting
 from railgauge.store.migrate import migrate
+from railgauge.store.run_checksums import refuse_changed_runs
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.
 _COMPARED = 20_000
@@ -115,6 +116,7 @@ class Database:
             with self.reading() as connection:
                 if not is_large(connection):
                     refuse_changed(connection, self.name, _COMPARED)
+                    refuse_changed_runs(connection, self.name, _COMPARED)
 
     def close(self) -> None:
         """Close the database; SQLite's log is written back into the file."""
@@ -137,12 +139,13 @@ class Database:
         """Raise StoreError if an SQLite file is damaged anywhere, or holds what was never stored.
 
         For who reads all of it, as this takes two to three times as long as the check at opening.
-        Without `checksums` replications that have changed pass.
+        Without `checksums` replications and runs that have changed pass.
         """
         with self.reading() as connection:
             check_contents(connection, self.name)
             if checksums:
                 refuse_changed(connection, self.name)
+                refuse_changed_runs(connection, self.name)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

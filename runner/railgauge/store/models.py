@@ -106,6 +106,8 @@ class Run(Base):
     asked_count: ColumnElement[int | None] = Column(Integer)
     measured_count: ColumnElement[int | None] = Column(Integer)
     failed_count: ColumnElement[int | None] = Column(Integer)
+    # Of what describes a run that is over; NULL for what an older railgauge stored, too.
+    checksum: ColumnElement[int | None] = Column(BigInteger)
 
 
 class RunFile(Base):

@@ -12,6 +12,7 @@ from railgauge.base.errors import StoreError
 from railgauge.hosts.peaks.peak import LINK_RATE
 from railgauge.store.models import PeakRow
 from railgauge.store.records import Peak
+from railgauge.store.run_checksums import forget_run_checksum
 from railgauge.store.write import chunks, insert_rows, now_after, plain_text
 
 _COLUMNS = (PeakRow.host, PeakRow.resource, PeakRow.value, PeakRow.unit, PeakRow.source)
@@ -47,6 +48,7 @@ def insert_peaks(connection: Connection, run_id: int, peaks: Iterable[Peak]) -> 
             if peak not in stored
         ]
         insert_rows(connection, PeakRow, rows)
+        forget_run_checksum(connection, run_id)
 
 
 def _storable(peaks: Iterable[Peak]) -> Iterator[Peak]:

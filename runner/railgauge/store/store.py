@@ -48,6 +48,7 @@ from railgauge.store.records import (
     SystemLog,
     imported_at,
 )
+from railgauge.store.run_checksums import changed_runs
 from railgauge.store.series import all_series
 from railgauge.store.stored_replications import (
     case_moments,
@@ -318,6 +319,7 @@ class Store(Database):
     log_digest = reading(digest.log_digest)
     checksums = reading(check_checksums)
     miscounted_runs = reading(counts.miscounted_runs)
+    changed_runs = reading(changed_runs)
 
     set_baseline = writing(insert_baseline)
     drop_baseline = writing(delete_baseline)

@@ -41,6 +41,7 @@ from railgauge.store.models import (
     RunMetric,
 )
 from railgauge.store.records import CaseEnd, MetricInfo, NewRun, PlannedCase, RunState
+from railgauge.store.run_checksums import forget_run_checksum, store_run_checksum
 
 _T = TypeVar("_T")
 
@@ -289,6 +290,7 @@ def insert_facts(connection: Connection, run_id: int, host: str, facts: Mapping[
         if stored.get(name) != value
     ]
     insert_rows(connection, HostFact, rows)
+    forget_run_checksum(connection, run_id)
 
 
 def set_skipped(
@@ -331,6 +333,7 @@ def settle_imported(connection: Connection, run_id: int) -> None:
     """Let an imported run have ended when it began, by no controller: so it is always the same."""
     settled = update(Run).where(Run.id == run_id)
     connection.execute(settled.values(ended_at=Run.started_at, controller="", directory=""))
+    store_run_checksum(connection, run_id)
 
 
 def chunks(items: Iterable[_T], most: int = _ROWS) -> Iterator[list[_T]]:

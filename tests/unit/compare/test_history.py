@@ -427,6 +427,7 @@ def test_the_figure_says_which_interval_nights_have_that_ended_early(
         if runs.start == 1:
             # All of them asked for, none ended early.
             change(database.path, "UPDATE run_case SET ended = ''")
+            change(database.path, "UPDATE run SET checksum = NULL")
         assert run == runs[-1]
         database.say("gw→hh", "--out", str(tmp_path / level))
         (script,) = (tmp_path / level).glob("*.plot")

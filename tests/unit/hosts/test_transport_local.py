@@ -121,8 +121,8 @@ def test_a_flood_on_stderr_neither_blocks_nor_piles_up(local: LocalTransport) ->
     assert process.read_line(60) == "done"
 
 
-def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(local: LocalTransport) -> None:
-    process = local.start(["head", "-c", "5000000", "/dev/zero"])
+def test_a_line_of_more_than_eight_mebibytes_breaks_the_contract(local: LocalTransport) -> None:
+    process = local.start(["head", "-c", "9000000", "/dev/zero"])
     with pytest.raises(EngineError) as caught:
         process.read_line(60)
     assert caught.value.code == "contract"
@@ -130,9 +130,9 @@ def test_a_line_of_more_than_four_mebibytes_breaks_the_contract(local: LocalTran
     process.wait(60)
 
 
-def test_a_line_of_almost_four_mebibytes_is_fine(local: LocalTransport) -> None:
-    process = local.start([sys.executable, "-c", "print('x' * 4_000_000); print('y')"])
-    assert len(process.read_line(60) or "") == 4_000_000
+def test_a_line_of_almost_eight_mebibytes_is_fine(local: LocalTransport) -> None:
+    process = local.start([sys.executable, "-c", "print('x' * 8_000_000); print('y')"])
+    assert len(process.read_line(60) or "") == 8_000_000
     assert process.read_line(60) == "y"
     process.wait(60)
 

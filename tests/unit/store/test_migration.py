@@ -82,9 +82,10 @@ def test_an_old_database_keeps_its_contents_and_goes_on(tmp_path: Path, schema: 
         assert store.miscounted_runs() == []
         connection = sqlite3.connect(path)
         after = contents(connection)
-        # As have runs, which have counts once they are over.
-        assert all((row[-5] is None) == (row[11] == "unfinished") for row in after["run"])
-        after["run"] = [row[:-5] for row in after["run"]]
+        # As have runs, which have counts once they are over; their checksums were never stored.
+        assert all((row[-6] is None) == (row[11] == "unfinished") for row in after["run"])
+        assert {row[-1] for row in after["run"]} == {None}
+        after["run"] = [row[:-6] for row in after["run"]]
         if schema < "0003":
             # Cases have got a column more.
             after["bench_case"] = [row[:-1] for row in after["bench_case"]]
@@ -170,6 +171,7 @@ PACKED = (
         f"ALTER TABLE run DROP COLUMN {name}_count"
         for name in ("case", "skipped", "asked", "measured", "failed")
     ),
+    "ALTER TABLE run DROP COLUMN checksum",
 )
 
 
@@ -242,7 +244,7 @@ def test_an_old_database_on_a_server_is_brought_up_to_date(where: str) -> None:
             *(f"ALTER TABLE run_case DROP COLUMN {name}" for name in ("least", "rule", "ended")),
             "DROP INDEX ix_run_uid",
             "ALTER TABLE run DROP COLUMN uid",
-            *PACKED[-5:],
+            *PACKED[-6:],
             "DROP TABLE peak",
             "ALTER TABLE run_case DROP COLUMN skipped",
             "DROP VIEW system_log",
