@@ -17,8 +17,9 @@ from railgauge.engine.patience import patience_for
 from railgauge.plan.cases import ExpandedTest, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.model import Test
-from railgauge.run.amount import Amount, amounts
-from railgauge.run.observed_times import observed_in
+from railgauge.plan.wall_time import LaunchTimes
+from railgauge.run.amount import Amount, amounts, replications_of
+from railgauge.run.observed_times import Observed, observed_in
 from railgauge.run.stopping import soonest
 from railgauge.stats.stopping_rule import FEWEST
 
@@ -59,7 +60,7 @@ def _check(loaded: LoadedPlan, where: str, *, allow_large: bool, as_json: bool) 
         answer = {**_as_json(loaded, tests, least, most), "timed_by_run": earlier.run}
         click.echo(json.dumps(answer, indent=2))
         return
-    for line in _lines(loaded, tests, least, most, earlier.run):
+    for line in _lines(loaded, tests, least, most, earlier):
         click.echo(line)
 
 
@@ -68,15 +69,23 @@ def _lines(
     tests: Sequence[ExpandedTest],
     least: Amount,
     most: Amount,
-    earlier: int | None,
+    earlier: Observed,
 ) -> Iterator[str]:
     yield f"{loaded.plan.name}: valid"
+    times = LaunchTimes(loaded.catalogue, loaded.plan, earlier.seconds)
     for expanded in tests:
         yield (
             f"  {expanded.test.name} ({expanded.test.engine}): "
             f"{plural(len(expanded.cases), 'case')} × {_replications(expanded.test)}, "
             f"{expanded.test.order}, each within {span(_limit(loaded, expanded))}"
         )
+        if budget := expanded.test.rule and expanded.test.rule.budget:
+            _, number = replications_of(expanded, times)
+            if number < soonest(expanded.test):
+                yield (
+                    f"    its budget of {span(budget)} ends a case after some "
+                    f"{plural(number, 'replication')}"
+                )
     yield (
         f"{plural(_count(tests), 'case')}, "
         f"{_counted(least.replications, most.replications, 'replication')}, "
@@ -85,7 +94,7 @@ def _lines(
     yield (
         f"about {_range(span(least.seconds), span(most.seconds))}{_unknown_text(most.unknown)}"
         f"{_at_most(loaded.plan.budget, most.seconds)}"
-        f"{'' if earlier is None else f' (as run {earlier} took)'}"
+        f"{'' if earlier.run is None else f' (as run {earlier.run} took)'}"
     )
     if len(tests) > 1:
         interleaved = loaded.plan.test_order == "interleaved"

@@ -29,17 +29,15 @@ def patience_for(engine: EngineInfo, case: Case, limit: float | None = None) -> 
     if limit is not None:
         return limit
     parameters = case.parameters
-    warmup = float(parameters.get("warmup", 0))
-    omit = float(parameters.get("omit", 0))
     if engine.has_effect("pair_time", parameters):
-        return _matrix_seconds(case) + warmup + _GRACE_SECONDS
+        return _matrix_seconds(case) + float(parameters.get("warmup", 0)) + _GRACE_SECONDS
     # What somebody else's program does beside its duration is unknown: the user may say how long.
     limit = float(parameters.get("timeout", 0))
     if limit:
         return limit + _GRACE_SECONDS
     if engine.is_timed(parameters):
         files = _layout_seconds(engine, case)
-        return float(parameters["duration"]) + omit + warmup + files + _GRACE_SECONDS
+        return engine.timed_seconds(parameters) + files + _GRACE_SECONDS
     return _COUNTED_SECONDS
 
 

@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from railgauge.base.errors import FileProblems, Problem
+from railgauge.base.units import format_time
 from railgauge.plan.catalogue import Catalogue, absent_values, former_defaults
 from railgauge.plan.catalogue import Value as Value
 from railgauge.plan.space import PLACES, Group, Place, Space
@@ -111,7 +112,10 @@ def non_default(case: Case, catalogue: Catalogue, also: Collection[str] = ()) ->
 
 
 def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTest, ...]:
-    """Return each test with its cases; FileProblems where there are too many, or none are left."""
+    """Return each test with its cases; FileProblems where there are too many, or none are left.
+
+    Or where a replication can't end within its test's `limit`.
+    """
     problems = list(_size_problems(loaded, allow_large=allow_large))
     if problems:
         raise FileProblems(problems)
@@ -120,9 +124,27 @@ def expand(loaded: LoadedPlan, *, allow_large: bool = False) -> tuple[ExpandedTe
         if not expanded.cases:
             message = "the exclusions leave no case of this test: drop one of them"
             problems.append(_problem(loaded, space, message, "exclude"))
+        elif message := _short_limit(space, expanded):
+            problems.append(_problem(loaded, space, message, "limit"))
     if problems:
         raise FileProblems(problems)
     return tests
+
+
+def _short_limit(space: Space, expanded: ExpandedTest) -> str:
+    """Return what is wrong with a limit within which no replication of a case can end, or ""."""
+    limit = space.test.limit
+    if limit is None:
+        return ""
+    # Cases of one combination share its parameters.
+    combinations = {id(case.parameters): case.parameters for case in expanded.cases}
+    longest = max(map(space.engine.timed_seconds, combinations.values()))
+    if limit > longest:
+        return ""
+    return (
+        f"the limit of {format_time(limit)} is over before a replication of {format_time(longest)}"
+        " (duration, omit and warmup) can end: write a longer one, or leave it out"
+    )
 
 
 def restricted(

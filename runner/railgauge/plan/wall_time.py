@@ -120,7 +120,10 @@ class LaunchTimes:
 
     def of(self, dispatch: Dispatch) -> LaunchTime:
         """Return what a launch of the dispatch's case takes."""
-        test, case = dispatch.test, dispatch.case
+        return self.of_case(dispatch.test, dispatch.case)
+
+    def of_case(self, test: str, case: Case) -> LaunchTime:
+        """Return what a launch of a test's case takes."""
         of_test = self._by_key.get(test)
         if of_test is None:
             of_test = self._by_key[test] = {}

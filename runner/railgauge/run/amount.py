@@ -34,16 +34,36 @@ def amounts(
     """
     spans = spans_of(tests)
     times = LaunchTimes(loaded.catalogue, loaded.plan, observed or {})
-    most = _amount(loaded, tests, spans, times)
     if not any(expanded.test.rule for expanded in tests):
+        most = _amount(loaded, tests, spans, times)
         return most, most
-    return _amount(loaded, [_at_least(expanded) for expanded in tests], spans, times), most
+    counts = [replications_of(expanded, times) for expanded in tests]
+    least, most = (
+        _amount(loaded, [*map(_with_replications, tests, numbers)], spans, times)
+        for numbers in zip(*counts, strict=True)
+    )
+    return least, most
 
 
-def _at_least(expanded: ExpandedTest) -> ExpandedTest:
-    """Return the test with the fewest replications that its rule may take."""
+def replications_of(expanded: ExpandedTest, times: LaunchTimes) -> tuple[int, int]:
+    """Return how many replications a case of the test takes at least and at most.
+
+    Its rule may end it, or the rule's budget, of which each replication takes what `times` say.
+    """
     test = expanded.test
-    return replace(expanded, test=test.model_copy(update={"replications": soonest(test)}))
+    least, most = soonest(test), test.most
+    if test.rule is None or test.rule.budget is None:
+        return least, most
+    of_cases = {times.of_case(test.name, case) for case in expanded.cases}
+    fitting = [int(test.rule.budget // time.seconds(1)) for time in of_cases if not time.guessed]
+    if not fitting:
+        return least, most
+    longest = most if len(fitting) < len(of_cases) else max(1, *fitting)
+    return min(least, max(1, min(fitting))), min(most, longest)
+
+
+def _with_replications(expanded: ExpandedTest, number: int) -> ExpandedTest:
+    return replace(expanded, test=expanded.test.model_copy(update={"replications": number}))
 
 
 def _amount(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from railgauge.base.errors import EngineError
@@ -64,6 +66,15 @@ def test_what_is_no_number_is_an_error_with_the_outputs_beginning(path: str, say
         ProgramOutput(JOBS).number(json_source(path))
     assert caught.value.code == "output"
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(("match", "value"), [("first", 5e6), ("last", 3e9)])
+def test_what_is_not_chosen_may_have_any_unit(match: Match, value: float) -> None:
+    source = ValueSource(regex=r"rate: (\d+) (\S+)", times={"MB/s": 1e6, "GB/s": 1e9}, match=match)
+    output = ProgramOutput("rate: 5 MB/s\nrate: 1 KB/s\nrate: 3 GB/s\n")
+    assert output.number(source) == value
+    with pytest.raises(EngineError, match="found the unit 'KB/s': known are"):
+        output.number(replace(source, match="max"))
 
 
 @pytest.mark.parametrize("text", ["", "no JSON here", '{"a": ', '{"a": NaN}', "[" * 100_000])

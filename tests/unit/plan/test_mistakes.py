@@ -182,6 +182,15 @@ def test_exclude_that_matches_nothing_or_everything_is_reported(line: str, says:
     assert message.startswith(f"p.yaml:{says}")
 
 
+def test_a_limit_within_which_no_replication_can_end_is_reported() -> None:
+    assert added("limit: 1s") == [
+        "p.yaml:15:5: the limit of 1s is over before a replication of 1s (duration, omit and "
+        "warmup) can end: write a longer one, or leave it out"
+    ]
+    counted = PLAN.replace("{duration: 1s}", "{count: 1000}\n    limit: 200ms")
+    assert expand(load_plan_text(counted, "p.yaml", Path("nowhere")))
+
+
 def test_exclude_of_zipped_values_that_never_meet_is_reported() -> None:
     text = (
         PLAN.replace("grid:\n", "zip:\n     -\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -255,3 +256,10 @@ def test_every_metric_and_parameter_of_every_tool_says_what_it_is() -> None:
         if engine.program is not None:
             assert all(metric.help for metric in engine.metrics.values()), engine.name
             assert all(parameter.help for parameter in engine.parameters.values()), engine.name
+
+
+def test_each_mode_of_a_metric_is_named_with_where_it_stands() -> None:
+    for engine in CATALOGUE.engines.values():
+        for metric in engine.metrics.values() if engine.program is not None else ():
+            for mode in metric.modes:
+                assert re.search(rf"(^|[ ,]){mode}[,:]", metric.source), (engine.name, metric.name)

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.support import command_line
 
 from railgauge.base.assets import shipped
 from railgauge.plan.cases import ExpandedTest, expand
@@ -107,3 +108,36 @@ def test_a_plan_takes_less_memory_than_its_rounds_would() -> None:
         tracemalloc.stop()
     assert amount.rounds == 1000 * len(test.cases)
     assert most < amount.rounds * sys.getsizeof((test,))
+
+
+BUDGETED = """\
+railgauge: 1
+name: budgeted
+hosts: {{a: {{address: 10.0.0.1, netns: a}}, b: {{address: 10.0.0.2, netns: b}}}}
+links: {{ab: {{from: a, to: b}}}}
+tests:
+  - name: stream
+    engine: udp
+    links: [ab]
+    set: {{duration: 500ms}}
+    replications: {{min: 10, max: 40, until: ci95 <= 1%, budget: {budget}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("budget", "least", "most"), [("2s", (1, 4), (1, 4)), ("100ms", (1, 1), (1, 1)),
+                                  ("15s", (10, 10), (11, 30)), ("1h", (10, 10), (40, 40))]
+)  # fmt: skip
+def test_a_rules_budget_counts(
+    tmp_path: Path, budget: str, least: tuple[int, int], most: tuple[int, int]
+) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(BUDGETED.format(budget=budget))
+    plan = load_plan(file)
+    amount = amounts(plan, expand(plan))
+    for expected, (first, last) in zip(amount, (least, most), strict=True):
+        assert first <= expected.replications <= last
+        assert expected.seconds < RUN + 1.5 * last
+    printed = command_line.railgauge("check", str(file)).stdout
+    says = "ends a case after some "
+    assert (says in printed) == (amount[1].replications < 10)

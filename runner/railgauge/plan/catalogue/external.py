@@ -80,11 +80,13 @@ def _roles(described: ExternalEngine) -> tuple[str, ...]:
 
 
 def _sources_text(sources: Mapping[str, ValueSource | str]) -> str:
-    texts = {
-        f"{source} of rail-exec" if isinstance(source, str) else str(source): mode
-        for mode, source in sources.items()
-    }
-    return "; ".join(f"{mode}: {text}" if mode else text for text, mode in texts.items())
+    modes: dict[str, list[str]] = {}
+    for mode, source in sources.items():
+        text = f"{source} of rail-exec" if isinstance(source, str) else str(source)
+        modes.setdefault(text, []).append(mode)
+    return "; ".join(
+        f"{', '.join(of_text)}: {text}" if any(of_text) else text for text, of_text in modes.items()
+    )
 
 
 class _Reader:

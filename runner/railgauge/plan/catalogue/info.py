@@ -114,7 +114,7 @@ class ParameterInfo:
         if (self.min is None or value >= self.min) and (self.max is None or value <= self.max):
             return value
         bounds = [
-            f"{word} {self.format(bound)}"
+            f"{word} {self.format(int(bound) if self.type == 'int' else bound)}"
             for word, bound in (("at least", self.min), ("at most", self.max))
             if bound is not None
         ]
@@ -253,6 +253,15 @@ class EngineInfo:
         timed = self.has_effect("duration", parameters) and bool(parameters.get("duration"))
         is_time = timed and self.parameters["duration"].type == "time"
         return is_time and not self.is_counted(parameters)
+
+    def timed_seconds(self, parameters: Mapping[str, Value]) -> float:
+        """Return what is timed of a replication: what is omitted too, and the warm-up before it.
+
+        Seconds; 0 where a count or an amount decides how long it takes.
+        """
+        if not self.is_timed(parameters):
+            return 0.0
+        return sum(float(parameters.get(name, 0)) for name in ("duration", "omit", "warmup"))
 
     def is_counted(self, parameters: Mapping[str, Value]) -> bool:
         """Return whether a count ends a replication with `parameters`, and no duration."""

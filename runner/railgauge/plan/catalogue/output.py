@@ -134,7 +134,9 @@ class ProgramOutput:
 
     def _numbers_of_text(self, source: ValueSource) -> list[float]:
         numbers = []
-        for match in self._matches(source):
+        # Of the others nothing is used: they may have any unit.
+        chosen = {"first": slice(1), "last": slice(-1, None)}.get(source.match, slice(None))
+        for match in self._matches(source)[chosen]:
             unit = "" if "" in source.times else (match[2] or "")
             if unit not in source.times:
                 units = ", ".join(source.times)
