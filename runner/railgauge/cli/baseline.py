@@ -8,11 +8,11 @@ from dataclasses import asdict
 import click
 
 from railgauge.base.characters import visible
+from railgauge.base.number import plural
 from railgauge.cli.argument_types import RunNumber, complete_baselines
 from railgauge.cli.jsontext import json_text
 from railgauge.cli.options import as_json, database
 from railgauge.store import Store
-from railgauge.store.heads import RunHead
 from railgauge.store.records import Baseline, RunSummary
 
 
@@ -38,9 +38,9 @@ def set_command(
     with Store.open(where, create=False) as store:
         store.set_baseline(name, runs, description, replace=replace)
         stored = store.baseline(name)
-        heads = [head for head in store.run_heads() if head.id in stored.runs]
+        notes = [*_notes(store, store.runs(stored.runs))]
     click.echo(f"baseline {name}: {_runs(stored)}")
-    for note in _notes(heads):
+    for note in notes:
         click.echo(f"note: {note}", err=True)
 
 
@@ -88,15 +88,22 @@ def drop_command(name: str, where: str) -> None:
     click.echo(f"baseline {name} is forgotten; its runs are still there")
 
 
-def _notes(heads: Sequence[RunHead]) -> Iterator[str]:
+def _notes(store: Store, runs: Sequence[RunSummary]) -> Iterator[str]:
     """Yield what makes these runs less of a baseline than they may look."""
-    for head in heads:
-        if head.partial:
+    for run in runs:
+        if run.partial:
             yield (
-                f"run {head.id} measured only some of its plan's cases, chosen because they looked"
+                f"run {run.id} measured only some of its plan's cases, chosen because they looked"
                 " slow: better leave it out"
             )
-    plans = dict.fromkeys(head.plan for head in heads)
+        missing = run.asked - run.measured - run.failed
+        if run.state != "complete" and missing > 0:
+            yield (
+                f"run {run.id} is {run.state} and lacks {missing:,} of"
+                f" {plural(run.asked, 'replication')}, which nothing can be compared with:"
+                f" {store.command(f'resume {run.id}')} measures them"
+            )
+    plans = dict.fromkeys(run.plan for run in runs)
     if len(plans) > 1:
         yield (
             f"these are runs of {len(plans)} plans ({', '.join(map(visible, plans))}): what plans"

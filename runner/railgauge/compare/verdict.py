@@ -180,8 +180,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
         yield note
     if note := few_values_note(comparison):
         yield note
-    if note := unmeasured_before_note(comparison):
-        yield note
+    yield from unmeasured_before_notes(store, comparison)
     if number := sum(any(side.means for side in result.sides) for result in comparison.results):
         total = plural(len(comparison.results), "result")
         yield (
@@ -263,25 +262,36 @@ def few_values_note(comparison: Comparison) -> str:
     return f"{len(few):,} of {total}: {few[0].judged.reason}"
 
 
-def unmeasured_before_note(comparison: Comparison) -> str:
-    """Return how many results only the second side has values of, and of which metrics.
+def unmeasured_before_notes(store: Store, comparison: Comparison) -> Iterator[str]:
+    """Yield how many results only the second side has values of: of cases, and of which metrics.
 
-    As where an engine reports more than it did when the baseline's runs were measured: until others
-    are named, nothing would ever show that it got worse.
+    As where a run of the baseline was stopped, or an engine reports more than it did then: until
+    others are named, nothing would ever show that it got worse.
     """
+    measured = {
+        (result.test, result.case.key) for result in comparison.results if result.sides[0].n
+    }
     results = [
         result
         for result in comparison.results
         if result.sides[1].n and not result.sides[0].n and not result.sides[0].unlike
     ]
-    if not results:
-        return ""
-    total = plural(len(comparison.results), "result")
-    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
-    return (
-        f"{len(results):,} of {total}: no value of {metrics} in {comparison.selected[0].title}, so"
-        " that nothing shows a change: name newer runs"
-    )
+    first, total = comparison.selected[0], plural(len(comparison.results), "result")
+    of_others = [result for result in results if (result.test, result.case.key) not in measured]
+    if of_others:
+        stopped = [run.id for run in store.runs(first.runs) if run.state != "complete"]
+        why = f", as run {stopped[0]} was not measured to its end" if stopped else ""
+        yield (
+            f"{len(of_others):,} of {total}: no value of their cases in {first.title}{why}, so that"
+            " nothing shows a change: name runs that measured them"
+        )
+    new = [result for result in results if (result.test, result.case.key) in measured]
+    if new:
+        metrics = ", ".join(dict.fromkeys(result.metric for result in new))
+        yield (
+            f"{len(new):,} of {total}: no value of {metrics} in {first.title}, so that nothing"
+            " shows a change: name newer runs"
+        )
 
 
 def _tests(renames: Renames, name: CaseName, runs: Sequence[int]) -> list[tuple[int, str]]:

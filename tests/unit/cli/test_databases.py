@@ -169,6 +169,7 @@ def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
         for _ in range(3):
             run = store.begin_run(RUN, planned(case()), METRICS)
             store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
+            store.finish_run(run, "complete")
     assert "holds no baseline: railgauge baseline set" in call("baseline", "list", *db).output
     result = call("baseline", "set", "good", 1, 3, "--description", "a\nfine one", *db)
     assert result.output == "baseline good: runs 1 3\n"
@@ -177,7 +178,7 @@ def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
     assert line.endswith("): a\\nfine one")
     head, first, second = call("baseline", "show", "good", *db).output.splitlines()
     assert head == line
-    assert first.startswith("  run 1 of plan sharcnet-udp: unfinished, started 20")
+    assert first.startswith("  run 1 of plan sharcnet-udp: complete, started 20")
     assert first.endswith(", commit 0123abcd+changes; 1/3 measured, 0 failed")
     assert second.startswith("  run 3 ")
     (listed,) = json.loads(call("baseline", "list", "--json", *db).output)
@@ -197,12 +198,25 @@ def test_baselines_are_set_listed_shown_and_dropped(tmp_path: Path) -> None:
         call("baseline", "show", "good", *db)
 
 
+def test_a_baseline_of_a_run_that_was_stopped_is_noted(tmp_path: Path) -> None:
+    where = str(tmp_path / "r.db")
+    with Store.open(where) as store:
+        run = store.begin_run(RUN, planned(case(), replications=10), METRICS)
+        store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
+        store.finish_run(run, "interrupted")
+    assert call("baseline", "set", "good", 1, "--db", where).stderr == (
+        "note: run 1 is interrupted and lacks 9 of 10 replications, which nothing can be compared"
+        f" with: railgauge resume 1 --db {where} measures them\n"
+    )
+
+
 def test_a_run_that_only_confirms_is_told_from_a_whole_one(tmp_path: Path) -> None:
     db = ("--db", tmp_path / "r.db")
     with Store.open(str(db[1])) as store:
         for new in (RUN, replace(RUN, files=only_texts({("stream", case().key)}))):
             run = store.begin_run(new, planned(case()), METRICS)
             store.add(run, "stream", case().key, measured(1), Launch(MOMENT))
+            store.finish_run(run, "complete")
     _, whole, partial = call("list", *db).output.splitlines()
     assert "1 (some)" in partial
     assert "some" not in whole
@@ -217,7 +231,8 @@ def test_a_baseline_of_several_plans_says_so(tmp_path: Path) -> None:
     db = ("--db", tmp_path / "r.db")
     with Store.open(str(db[1])) as store:
         for plan in ("a", "b\x1b", "a"):
-            store.begin_run(replace(RUN, plan=plan), planned(case()), METRICS)
+            run = store.begin_run(replace(RUN, plan=plan), planned(case()), METRICS)
+            store.finish_run(run, "complete")
     result = call("baseline", "set", "good", 1, 2, 3, *db)
     assert result.stdout == "baseline good: runs 1 2 3\n"
     assert result.stderr.startswith("note: these are runs of 2 plans (a, b")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.support.store_samples import LAUNCH, MOMENT, RUN, failed
+from tests.support.store_samples import LAUNCH, MOMENT, RUN, execute, failed
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
 from railgauge.cli.comparing import compare
@@ -144,6 +144,19 @@ def test_metrics_that_the_first_side_never_measured_are_named(database: Path):
         "1 of 2 results: no value of loss_rate in baseline three (runs 1, 2, 3), so that"
         " nothing shows a change: name newer runs",
     )
+
+
+def test_cases_that_a_run_of_the_baseline_was_stopped_before_are_counted(database: Path):
+    with Store.open(str(database)) as store:
+        add_run(store, {1: noisy(seed=1), 2: ()})
+        execute(str(database), "UPDATE run SET state = 'interrupted', checksum = NULL")
+        add_run(store, {1: noisy(seed=2), 2: noisy(seed=3)})
+        store.set_baseline("first", [1], "")
+        notes = verdict_between(store, "first", "2", plan="").notes
+    assert (
+        "1 of 2 results: no value of their cases in baseline first (run 1), as run 1 was not"
+        " measured to its end, so that nothing shows a change: name runs that measured them"
+    ) in notes
 
 
 def test_cases_with_too_few_values_to_show_any_change_are_counted_beside_others(database: Path):
