@@ -18,6 +18,7 @@ from railgauge.compare.renames import Rename
 from railgauge.compare.verdict import verdict_between
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.verdicts.verdict_text import verdict_lines
+from railgauge.report.verdicts.verdict_words import sentence
 from railgauge.store import Store
 from railgauge.store.records import MetricInfo, Outcome, PlannedCase, StoredRun
 
@@ -144,6 +145,16 @@ def test_metrics_that_the_first_side_never_measured_are_named(database: Path):
         "1 of 2 results: no value of loss_rate in baseline three (runs 1, 2, 3), so that"
         " nothing shows a change: name newer runs",
     )
+
+
+def test_of_a_change_that_no_median_shows_values_above_zero_are_counted(database: Path):
+    metrics = {"loss_rate": MetricInfo("1", "lower")}
+    for _ in range(3):
+        add(database, {1: {"loss_rate": [0.0] * 10}}, metrics=metrics)
+    add(database, {1: {"loss_rate": [0.0] * 11 + [0.002] * 9}}, metrics=metrics)
+    (result,) = verdict(database, (1, 2, 3), (4,)).slower
+    assert sentence(result).startswith("loss_rate 0 % → 0 %, q = ")
+    assert "n = 30 and 20, not 0: 0 and 9: slower; more than before, when most" in sentence(result)
 
 
 def test_cases_that_a_run_of_the_baseline_was_stopped_before_are_counted(database: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.support.store_samples import (
 )
 
 from railgauge.base.errors import InputError
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.definition.definition_model import CellSpec, TableSpec
 from railgauge.report.document.render import render_text
 from railgauge.report.tables.default import default_series, default_spec
@@ -220,6 +222,19 @@ def test_a_test_that_failed_as_a_whole_has_its_table_with_how_often(tmp_path: Pa
     assert [table.title for table in tables] == ["stream", "theirs"]
     assert [footnote.text for footnote in tables[1].footnotes] == ["0 of 3 replications; 3 failed"]
     assert tables[1].notes[0] == "Nothing was measured."
+
+
+def test_a_test_that_failed_as_a_whole_has_the_columns_of_its_mode(tmp_path: Path) -> None:
+    engine = load_catalogue().engine("udp")
+    info = {name: MetricInfo(of.unit, of.better) for name, of in engine.metrics.items()}
+    with Store.open(str(tmp_path / "a.db")) as store:
+        broken = replace(case(), parameters={**case().parameters, "mode": "stream"})
+        run = store.begin_run(RUN, planned(broken), {"udp": info})
+        store.add(run, "stream", broken.key, failed(1), LAUNCH)
+        (table,) = default_spec(default_series(store, [run])).tables
+    shown = {cell.metric for cell in table.cells}
+    assert {"throughput", "loss_rate"} <= shown <= {of.name for of in engine.metrics_in("stream")}
+    assert not any(metric.startswith("rtt_") for metric in shown)
 
 
 def test_warnings_and_theoretical_values_come_from_the_store(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from railgauge.base.characters import capitalised, file_stem
 from railgauge.base.errors import InputError
 from railgauge.base.number import best_unit, scale
+from railgauge.plan.catalogue import load_catalogue
 from railgauge.plan.catalogue.headlines import display_base, headlines
 from railgauge.report.definition.definition_model import CellSpec, Spec, TableSpec
 from railgauge.report.definition.model_parts import AxisSpec
@@ -49,8 +50,17 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     return [entry for entry in candidates if (entry.run, entry.test) in measured] + [
         entry
         for entry in candidates
-        if (entry.skipped or entry.failed) and (entry.run, entry.test) not in measured
+        if (entry.skipped or entry.failed)
+        and (entry.run, entry.test) not in measured
+        and _is_of_mode(entry)
     ]
+
+
+def _is_of_mode(entry: Series) -> bool:
+    """Return whether the metric is one of the case's mode, as engines that ship have it."""
+    engine = load_catalogue().engines.get(entry.case.engine)
+    info = engine.metrics.get(entry.metric) if engine else None
+    return info is None or not info.modes or entry.case.parameters.get("mode") in info.modes
 
 
 def default_spec(

@@ -124,10 +124,18 @@ def sentence(result: Result) -> str:
         text += f", ×{ratio_text(judged.ratio)} ({interval(result)})"
     if not math.isnan(judged.q):
         text += f", q = {judged.q:.2g}"
-    text += f", n = {counts}: {judged.change}; {visible(judged.reason)}"
+    text += f", n = {counts}{_not_zero(result)}: {judged.change}; {visible(judged.reason)}"
     if result.levels is None:
         return text
     return f"{text}: {levels_text(result.levels, display_base(result.metric, result.unit))}"
+
+
+def _not_zero(result: Result) -> str:
+    """Return how many values aren't 0, where the medians are and yet it changed."""
+    if result.judged.change not in ("slower", "faster") or any(s.median for s in result.sides):
+        return ""
+    first, second = (int((side.values != 0).sum()) for side in result.sides)
+    return f", not 0: {first} and {second}"
 
 
 def quantities(result: Result) -> tuple[str, str]:
