@@ -212,9 +212,9 @@ class PlainProgress(_Progress):
             still_open = (
                 "" if self._open is None else f"{plural(self._open, 'case')} still open, at most "
             )
+            figure = _headline(self._engines, dispatch, outcome) or outcome.status
             self.say(
-                f"{self._measured}/{self._total} {self._name(dispatch)} "
-                f"{_headline(self._engines, dispatch, outcome)}, {still_open}"
+                f"{self._measured}/{self._total} {self._name(dispatch)} {figure}, {still_open}"
                 f"about {_clock(self._left())} left"
             )
 
