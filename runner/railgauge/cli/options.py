@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from railgauge.base.units import parse_time
 from railgauge.cli.settings import setting, settings
 from railgauge.schedulers.scheduler import MARGIN
-from railgauge.store import USUAL_DATABASE
+from railgauge.store.records import USUAL_DATABASE
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -280,10 +280,10 @@ def unmeasured_before_notes(store: Store, comparison: Comparison) -> Iterator[st
     of_others = [result for result in results if (result.test, result.case.key) not in measured]
     if of_others:
         stopped = [run.id for run in store.runs(first.runs) if run.state != "complete"]
-        why = f", as run {stopped[0]} was not measured to its end" if stopped else ""
+        reason = f", as run {stopped[0]} was not measured to its end" if stopped else ""
         yield (
-            f"{len(of_others):,} of {total}: no value of their cases in {first.title}{why}, so that"
-            " nothing shows a change: name runs that measured them"
+            f"{len(of_others):,} of {total}: no value of their cases in {first.title}{reason}, so"
+            " that nothing shows a change: name runs that measured them"
         )
     new = [result for result in results if (result.test, result.case.key) in measured]
     if new:

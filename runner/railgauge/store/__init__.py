@@ -12,10 +12,7 @@ from railgauge.store import records
 if TYPE_CHECKING:
     from railgauge.store.store import Store
 
-__all__ = ["USUAL_DATABASE", "Store", "records"]
-
-# Where neither an option nor RAILGAUGE_DB nor a file of settings names one.
-USUAL_DATABASE = "railgauge.db"
+__all__ = ["Store", "records"]
 
 
 def __getattr__(name: str) -> object:

@@ -14,13 +14,14 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from railgauge.base.errors import InputError, RailgaugeError, StoreError
-from railgauge.store import USUAL_DATABASE, read
+from railgauge.store import read
 from railgauge.store.checksums import refuse_changed
 from railgauge.store.claim import AdvisoryClaim, claim_file
 from railgauge.store.damage import check_contents, check_pages, is_large
 from railgauge.store.database_url import check_in_place, connect, unchanged
 from railgauge.store.explain import BUSY_SECONDS, explained, is_deadlock, is_lost, is_starting
 from railgauge.store.migrate import migrate
+from railgauge.store.records import USUAL_DATABASE
 from railgauge.store.run_checksums import refuse_changed_runs
 
 # Values that are compared with their checksums whenever a file is opened: some 50 ms.

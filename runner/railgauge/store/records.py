@@ -26,6 +26,8 @@ from railgauge.stats.stopping_rule import ENDED_LEVEL
 if TYPE_CHECKING:
     from railgauge.plan.catalogue import MetricDescription
 
+# The database where neither an option nor RAILGAUGE_DB nor a file of settings names one.
+USUAL_DATABASE = "railgauge.db"
 RunState = Literal["unfinished", "complete", "interrupted"]
 # Why a case with a rule got no more replications: its interval is narrow enough, it has had the
 # most that it may have, its measuring time is over.

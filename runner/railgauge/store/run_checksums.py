@@ -122,9 +122,11 @@ def _is_larger(connection: Connection, most: int) -> bool:
 def _sums(connection: Connection, runs: Collection[int]) -> dict[int, int]:
     """Return run -> 64 bits, signed: the same in each database, in whatever order rows come."""
     sums: dict[int, int] = dict.fromkeys(runs, 0)
-    one = next(iter(runs)) if len(runs) == 1 else None
+    single = next(iter(runs)) if len(runs) == 1 else None
     for name, (query, run_of) in _DESCRIPTIONS.items():
-        for run, *row in _rows(connection, query if one is None else query.where(run_of == one)):
+        for run, *row in _rows(
+            connection, query if single is None else query.where(run_of == single)
+        ):
             digest = blake2b(f"{name} {row}".encode("utf-8", "surrogatepass"), digest_size=8)
             if run in sums:
                 sums[run] += int.from_bytes(digest.digest(), "little")

@@ -73,8 +73,8 @@ def test_what_is_to_be_typed_next_names_the_database_unless_it_is_the_usual(
 def test_the_usual_database_is_named_where_a_file_names_another(folder: Path) -> None:
     with Store.open(str(folder / "railgauge.db")):
         pass
-    said = listed(folder, "--db", "railgauge.db").stdout
-    assert said == f"{folder}/railgauge.db holds no run yet: railgauge run PLAN makes one\n"
+    output = listed(folder, "--db", "railgauge.db").stdout
+    assert output == f"{folder}/railgauge.db holds no run yet: railgauge run PLAN makes one\n"
 
 
 def test_the_home_folder_is_the_same_to_all_commands(
