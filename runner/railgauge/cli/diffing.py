@@ -41,14 +41,14 @@ def diff(before: int, after: int, where: str, as_json: bool) -> None:
     """Show which facts, settings and results changed from the first RUN to the second."""
     with Store.open(where, create=False) as store:
         differences = difference(store, before, after)
-        if as_json:
-            click.echo(json_text(_as_json(differences)))
-            return
-        for line in _lines(store, differences, load_catalogue()):
-            click.echo(line.rstrip())
+    if as_json:
+        click.echo(json_text(_as_json(differences)))
+        return
+    for line in _lines(differences, load_catalogue()):
+        click.echo(line.rstrip())
 
 
-def _lines(store: Store, differences: Difference, catalogue: Catalogue) -> Iterator[str]:
+def _lines(differences: Difference, catalogue: Catalogue) -> Iterator[str]:
     for side, run in zip(("before", "after"), differences.runs, strict=True):
         plan, started = visible(run.new.plan), time_of(run.started_at)
         yield f"{side + ':':8}run {run.id} of plan {plan}, {started}"
@@ -64,7 +64,7 @@ def _lines(store: Store, differences: Difference, catalogue: Catalogue) -> Itera
         for result in Verdict(differences.compared).flipping:
             yield f"two levels: {names.with_test(result)}: {sentence(result)}"
         yield tally(differences.compared)
-        if note := few_runs_note(store, differences.compared):
+        if note := few_runs_note(differences.compared):
             yield note
         yield from map(visible, rename_notes(differences.compared))
     elif not differences.compared.undirected:

@@ -39,14 +39,12 @@ def default_text(
         for table in spec.tables
     )
     return "\n".join(
-        render_text(table)
-        if len(table.rows) <= _MOST_ROWS
-        else _in_short(table, store.command(f"report {' '.join(map(str, runs))} --out DIR"))
+        render_text(table) if len(table.rows) <= _MOST_ROWS else _in_short(table, runs)
         for table in tables
     )
 
 
-def _in_short(table: Table, command: str) -> str:
+def _in_short(table: Table, runs: Sequence[int]) -> str:
     lines = [f"{table.title}: {plural(len(table.rows), 'row')}"]
     for index, heading in enumerate(table.header[-1]):
         statistic = table.columns[index].statistic
@@ -61,7 +59,8 @@ def _in_short(table: Table, command: str) -> str:
     marked = sum(any(cell.mark for cell in row.cells) for row in table.rows)
     if marked:
         lines.append(f"Rows with footnotes: {marked:,}.")
-    lines.append(f"All rows: {command}")
+    named = " ".join(map(str, runs))
+    lines.append(f"All rows: railgauge report {named} --out DIR")
     return "".join(f"{line}\n" for line in lines)
 
 

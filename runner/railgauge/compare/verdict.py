@@ -176,7 +176,7 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     yield from other_metric_notes(comparison)
     if note := undirected_note(comparison):
         yield note
-    if note := few_runs_note(store, comparison):
+    if note := few_runs_note(comparison):
         yield note
     if note := few_values_note(comparison):
         yield note
@@ -193,8 +193,8 @@ def notes_on(store: Store, comparison: Comparison) -> Iterator[str]:
     first, second = (store.run(runs[-1]) for runs in sides)
     changed = [fact.name for fact in setting_changes(first, second) if fact.name not in _HARMLESS]
     if changed:
-        hint = store.command(f"diff {first.id} {second.id}")
-        yield f"not as in run {first.id}: {', '.join(changed)}; {hint} says how"
+        hint = f"railgauge diff {first.id} {second.id} says how"
+        yield f"not as in run {first.id}: {', '.join(changed)}; {hint}"
 
 
 def rename_notes(comparison: Comparison) -> Iterator[str]:
@@ -234,7 +234,7 @@ def undirected_note(comparison: Comparison) -> str:
     return f"{has} {lacking}"
 
 
-def few_runs_note(store: Store, comparison: Comparison) -> str:
+def few_runs_note(comparison: Comparison) -> str:
     """Return for how many results it takes more runs on the first side, and how they are named."""
     pairs = [result.judged for result in comparison.results]
     reasons = Counter(pair.reason for pair in pairs if pair.few_runs)
@@ -245,7 +245,7 @@ def few_runs_note(store: Store, comparison: Comparison) -> str:
     runs = [*map(str, first.runs), "RUN", "RUN"][:LEAST_RUNS]
     name = shlex.quote(first.baseline or "NAME")
     replace = " --replace" if first.baseline else ""
-    command = store.command(f"baseline set {name} {' '.join(runs)}{replace}")
+    command = f"railgauge baseline set {name} {' '.join(runs)}{replace}"
     return f"{number:,} of {total}: {reasons.most_common(1)[0][0]}; name three good runs: {command}"
 
 

@@ -94,7 +94,10 @@ class Database:
         return opened
 
     def command(self, words: str) -> str:
-        """Return what to type so that railgauge does this with this database: `resume 3`."""
+        """Return what to type so that railgauge does this with this database: `resume 3`.
+
+        For who measures; what is published is the same wherever the database is.
+        """
         usual = os.environ.get("RAILGAUGE_DB", USUAL_DATABASE)
         option = "" if self.name == usual else f" --db {shlex.quote(self.name)}"
         return f"railgauge {words}{option}"

@@ -15,7 +15,6 @@ from railgauge.compare.confirm import cases_of, compare_suspects, confirmed, sus
 from railgauge.compare.reading import ReadRuns
 from railgauge.compare.select import Selection
 from railgauge.compare.verdict import few_runs_note
-from railgauge.store import Store
 from railgauge.store.records import PlannedCase, Series
 
 Values = Mapping[int, Sequence[float]]
@@ -132,15 +131,12 @@ def test_what_all_values_call_the_same_is_the_same_for_that_reason():
     assert only.judged.reason.endswith("; of both runs together, any change is smaller than 2 %")
 
 
-def test_what_was_not_slower_again_is_no_reason_to_name_more_runs(tmp_path):
+def test_what_was_not_slower_again_is_no_reason_to_name_more_runs():
     # Its own is another one: the note on runs would have said that it looked slower.
     run = {1: noisy(0.88e9), 2: noisy(seed=3)}
     comparison, (only,) = judged([{1: noisy(), 2: noisy(seed=2)}], run, {1: noisy(1e9, seed=4)})
     assert only.judged.change == "not enough data"
-    with Store.open(str(tmp_path / "nights.db")) as store:
-        note = few_runs_note(store, comparison)
-    assert note.startswith("1 of 2 results: not enough baseline runs: with")
-    assert note.endswith(f"railgauge baseline set NAME 1 RUN RUN --db {tmp_path}/nights.db")
+    assert few_runs_note(comparison).startswith("1 of 2 results: not enough baseline runs: with")
 
 
 def test_what_could_not_be_measured_again_is_judged_by_the_first_run():

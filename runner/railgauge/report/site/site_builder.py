@@ -43,10 +43,6 @@ class Built:
 class KeptStore(Store):
     """A store that remembers the last runs it has read, to whom later changes don't matter."""
 
-    def command(self, words: str) -> str:
-        """Return a command without the database: pages are read where that is no file."""
-        return f"railgauge {words}"
-
     def run(self, run_id: int) -> StoredRun:
         """Return all about one run but its values."""
         return self._cached_run(run_id)
