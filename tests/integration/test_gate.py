@@ -216,7 +216,8 @@ def test_what_failed_is_told_and_the_rest_compared(lanes: Lanes) -> None:
     (lanes.folder / "lane-1").unlink()
     lanes.level(2, 0.9e9)
     report = json.loads(lanes.gate("--json", code=1))
-    assert report["problems"] == ["10 replications failed: railgauge show 2"]
+    command = f"railgauge show 2 --db {lanes.folder}/railgauge.db"
+    assert report["problems"] == [f"10 replications failed: {command}"]
     verdicts = {result["parameters"]["lane"]: result for result in report["results"]}
     assert {lane: result["verdict"] for lane, result in verdicts.items()} == {
         1: "not enough data",
@@ -298,7 +299,8 @@ def test_what_failed_when_measured_once_more_is_counted(lanes: Lanes) -> None:
     # There is no figure to read in a folder.
     (lanes.folder / "then-2").mkdir()
     report = json.loads(lanes.gate("--json", code=1))
-    assert report["problems"] == ["10 confirming replications failed: railgauge show 3"]
+    command = f"railgauge show 3 --db {lanes.folder}/railgauge.db"
+    assert report["problems"] == [f"10 confirming replications failed: {command}"]
     slower = report["results"][0]
     assert (slower["verdict"], slower["parameters"]["lane"]) == ("slower", 2)
     assert [side["failed"] for side in slower["sides"]] == [0, 10]
