@@ -113,6 +113,42 @@ def test_a_second_signal_while_it_tidies_up_leaves_the_word_how_to_go_on(tmp_pat
     assert "railgauge resume 1" in err
 
 
+# What is called between the end of a stopped run and the word how to go on, and to print this.
+SIGNALS_ITSELF = """\
+import os, signal
+from railgauge import cli
+from railgauge.store import Store
+
+def signalling(*arguments, original={name}):
+    os.kill(os.getpid(), signal.SIGINT)
+    return original(*arguments)
+
+{name} = signalling
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("name", ["Store.command", "cli._printable"])
+def test_a_second_signal_before_the_word_how_to_go_on_leaves_that(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN.format(command="sleep 0.5"))
+    with command_line.Popen(
+        [*command_line.SCRIPT, SIGNALS_ITSELF.format(name=name), "run", "plan.yaml"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as controller:
+        while not _stored(tmp_path, "replication"):
+            assert controller.poll() is None
+            time.sleep(0.01)
+        controller.send_signal(signal.SIGTERM)
+        _, err = controller.communicate(timeout=60)
+    assert controller.returncode == 130, err
+    assert "stopped: " in err
+    assert "railgauge resume 1" in err
+
+
 def _stored(folder: Path, rows: str) -> int:
     try:
         ((count,),) = select(folder, f"SELECT count(*) FROM {rows}")

@@ -26,7 +26,7 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.base.stop_signals import raise_keyboard_interrupt
+from railgauge.base.stop_signals import calling_on_signal, raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
@@ -202,7 +202,9 @@ def _failure_of_files(error: Exception) -> RailgaugeError | None:
 
 def _print_error(message: str, code: int, error: BaseException | None = None) -> int:
     notes = getattr(error, "__notes__", ())
-    click.echo(_printable("\n".join([f"railgauge: {message}", *notes])), err=True)
+    # What ended is said, whoever signals meanwhile.
+    with calling_on_signal(lambda: None):
+        click.echo(_printable("\n".join([f"railgauge: {message}", *notes])), err=True)
     return code
 
 

@@ -329,25 +329,23 @@ def perform(job: WatchedRun) -> Finished:
     def stop() -> None:
         totals.stopped = True
 
-    if job.schedule:
-        most = most_replications(job.schedule.dispatches, judge.open_cases)
-        store.keep_few_pages()
-        # Who stops it while nothing is measured any more waits for the end, which is near.
-        with calling_on_signal(stop), _with_resume_hint(job):
-            execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))
-            totals.planned += job.left_out
-            totals.missing += job.left_out
-            if job.scene is not None and not (totals.stopped or totals.out_of_time):
-                _log_idle(job, job.scene, "after")
-            store.finish_run(job.run, "interrupted" if totals.missing else "complete")
-    else:
-        _end_unmeasured(job, totals)
-    if totals.stopped and totals.missing and not totals.out_of_time:
-        stored = plural(totals.measured + totals.failed, "replication")
-        raise InterruptedRunError(
-            f"stopped: {stored} measured and stored, {totals.missing} missing. "
-            f"Go on with: {store.command(f'resume {job.run}')}"
-        )
+    # Who stops it while nothing is measured any more waits for the end, which is near: no signal
+    # comes between what is stored of a stopped run and the error that says it.
+    with calling_on_signal(stop):
+        if job.schedule:
+            most = most_replications(job.schedule.dispatches, judge.open_cases)
+            store.keep_few_pages()
+            with _with_resume_hint(job):
+                execution.run(job.schedule.rounds(judge.is_open), most, _time_left(job, setting))
+                totals.planned += job.left_out
+                totals.missing += job.left_out
+                if job.scene is not None and not (totals.stopped or totals.out_of_time):
+                    _log_idle(job, job.scene, "after")
+                store.finish_run(job.run, "interrupted" if totals.missing else "complete")
+        else:
+            _end_unmeasured(job, totals)
+        if totals.stopped and totals.missing and not totals.out_of_time:
+            raise _interrupted(job, totals)
     return Finished(
         job.run,
         job.loaded.catalogue,
@@ -362,6 +360,14 @@ def perform(job: WatchedRun) -> Finished:
         _unsettled(job, judge),
         totals.out_of_time and setting.final,
         totals.stopped and not totals.out_of_time,
+    )
+
+
+def _interrupted(job: WatchedRun, totals: Totals) -> InterruptedRunError:
+    stored = plural(totals.measured + totals.failed, "replication")
+    return InterruptedRunError(
+        f"stopped: {stored} measured and stored, {totals.missing} missing. "
+        f"Go on with: {job.request.store.command(f'resume {job.run}')}"
     )
 
 

@@ -244,7 +244,7 @@ class _RunCopier:
         copier = ReplicationCopier(
             self.old, self.translator, runs, logs, self.differences, self.left_out
         )
-        for launches in chunks(self._missing_launches(copier), ROWS // 10):
+        for launches in chunks(self._missing_launches(copier, begun=begun), ROWS // 10):
             with self.target.writing() as new:
                 copier.copy_launches(new, launches)
         replications = 0
@@ -257,14 +257,15 @@ class _RunCopier:
             store_counts(new, run_id)
         return replications, other_rows
 
-    def _missing_launches(self, copier: ReplicationCopier) -> list[int]:
+    def _missing_launches(self, copier: ReplicationCopier, *, begun: bool) -> list[int]:
         """Return all launches in their order but those of which the target has each replication.
 
         It may have measured these itself: then what the launch was granted is of nothing there.
+        Of a run that it has just `begun` it has none.
         """
         complete: set[int] = set()
         incomplete: set[int] = set()
-        for span in spans(self.old, self.run.id):
+        for span in () if begun else spans(self.old, self.run.id):
             with self.target.reading() as new:
                 for launch, is_there in copier.launched(new, span):
                     (complete if is_there else incomplete).add(launch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 
-from sqlalchemy import ColumnElement, Connection, case, func, select, update
+from sqlalchemy import ColumnElement, Connection, case, func, or_, select, update
 
 from railgauge.plan.cases import Value
 from railgauge.store.models import BenchCase, HostFact, LaunchRow, Replication, Run, RunCase
@@ -144,7 +144,8 @@ def store_counts(connection: Connection, run_id: int) -> None:
 
 def forget_counts(connection: Connection, run_id: int) -> None:
     """Have the run counted when it's asked for, as something is to be added to it."""
-    stored = update(Run).where(Run.id == run_id, Run.case_count.is_not(None))
+    is_stored = or_(Run.case_count.is_not(None), Run.checksum.is_not(None))
+    stored = update(Run).where(Run.id == run_id, is_stored)
     connection.execute(stored.values(**dict.fromkeys((*COUNT_COLUMNS, "checksum"))))
 
 

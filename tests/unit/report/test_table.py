@@ -177,6 +177,13 @@ def test_cases_that_fall_into_one_cell_are_refused_with_what_they_differ_in() ->
     )
 
 
+def test_a_shared_cell_is_named_by_its_values_as_the_table_shows_them() -> None:
+    points = [series([1e6], {"rate": 40e6, "datagram": 1460, "tos": tos}) for tos in (0, 8)]
+    spec = _spec(rows=["rate"], columns=["datagram"])
+    with pytest.raises(InputError, match=r"\(rate 40Mbit/s, datagram 1460\)"):
+        build(spec, points, catalogue=load_catalogue())
+
+
 def test_two_runs_of_one_case_are_refused_rather_than_mixed() -> None:
     points = [series([1e6], {"datagram": 1, "sockbuf": 1}, run=run) for run in (3, 4)]
     with pytest.raises(InputError, match=r"differ in run: add it .* or report one run at a time"):

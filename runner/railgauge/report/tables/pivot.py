@@ -222,14 +222,16 @@ def _grid(selected: _Selected) -> Grid:
                 clashes.setdefault((row, column, place), [first]).append(i)
     if clashes:
         (row, column, _), indices = next(iter(clashes.items()))
-        raise _mixed(spec, (*row, *column), [selected.series[i] for i in indices])
+        raise _mixed(selected, (*row, *column), indices)
     return grid
 
 
-def _mixed(spec: TableSpec, key: Key, series: Sequence[Series]) -> SharedCellError:
+def _mixed(selected: _Selected, key: Key, indices: Sequence[int]) -> SharedCellError:
+    spec, series = selected.spec, [selected.series[i] for i in indices]
     names = differing_axes(series)
     place = ", ".join(
-        f"{name} {value}" for name, value in zip((*spec.rows, *spec.columns), key, strict=True)
+        f"{name} {selected.axes[name].text(value)}"
+        for name, value in zip((*spec.rows, *spec.columns), key, strict=True)
     )
     hint = f"add {'them' if len(names) > 1 else 'it'} to rows, columns or select"
     if "run" in names:
