@@ -141,7 +141,7 @@ static void warn_of_cache(const struct work *work, struct fields *settings)
     if (work->direct)
         return;
     snprintf(text, sizeof text,
-             "page-cache buffered, %.3g GiB of files against %.3g GiB of memory: %s goes through "
+             "page-cache buffered, %.5g GiB of files against %.5g GiB of memory: %s goes through "
              "the page cache, %s",
              files / GIB, memory / GIB, work->write ? "what is written" : "what is read",
              what_counts(work));

@@ -87,7 +87,7 @@ void must_be_available(double bytes, int node)
     for (size_t i = 0; i < 3; i++)
         if (bytes > rooms[i] * (1 - SPARED))
             fail(OUT_OF_MEMORY,
-                 "the test needs %.3g GiB of memory, and %.3g GiB are available %s: use smaller "
+                 "the test needs %.5g GiB of memory, and %.5g GiB are available %s: use smaller "
                  "blocks or fewer threads",
                  bytes / GIB, fmax(rooms[i], 0) / GIB, places[i]);
 }

@@ -231,6 +231,11 @@ def test_more_memory_than_there_is_is_refused_before_it_is_taken(engines, thread
     assert "GiB are available" in error["message"]
 
 
+def test_memory_of_more_than_a_tebibyte_is_written_out(engines) -> None:
+    error = _run(engines, "--mode=copy", "--block=1024GiB").error
+    assert error["message"].startswith("the test needs 2048 GiB of memory")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

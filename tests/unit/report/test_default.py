@@ -213,15 +213,15 @@ def test_a_test_that_was_skipped_as_a_whole_has_its_table_with_the_reason(tmp_pa
 def test_a_test_that_failed_as_a_whole_has_its_table_with_how_often(tmp_path: Path) -> None:
     with Store.open(str(tmp_path / "a.db")) as store:
         plain, broken = case(), case(9)
-        run = store.begin_run(RUN, [*planned(plain), *planned(broken, test="theirs")], METRICS)
+        run = store.begin_run(RUN, [*planned(broken, test="theirs"), *planned(plain)], METRICS)
         store.add(run, "stream", plain.key, measured(1), LAUNCH)
         for number in (1, 2, 3):
             store.add(run, "theirs", broken.key, failed(number), LAUNCH)
         series = default_series(store, [run])
         tables = [build(spec, series) for spec in default_spec(series).tables]
-    assert [table.title for table in tables] == ["stream", "theirs"]
-    assert [footnote.text for footnote in tables[1].footnotes] == ["0 of 3 replications; 3 failed"]
-    assert tables[1].notes[0] == "Nothing was measured."
+    assert [table.title for table in tables] == ["theirs", "stream"]
+    assert [footnote.text for footnote in tables[0].footnotes] == ["0 of 3 replications; 3 failed"]
+    assert tables[0].notes[0] == "Nothing was measured."
 
 
 def test_a_test_that_failed_as_a_whole_has_the_columns_of_its_mode(tmp_path: Path) -> None:

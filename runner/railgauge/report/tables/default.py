@@ -47,12 +47,11 @@ def default_series(store: Store, run_ids: Sequence[int]) -> list[Series]:
     candidates = series if planned <= headed else store.series(run_ids)
     measured = {(entry.run, entry.test) for entry in candidates if len(entry.values)}
     # A test that was skipped, or failed, as a whole shows the metrics its engine would have had.
-    return [entry for entry in candidates if (entry.run, entry.test) in measured] + [
+    return [
         entry
         for entry in candidates
-        if (entry.skipped or entry.failed)
-        and (entry.run, entry.test) not in measured
-        and _is_of_mode(entry)
+        if (entry.run, entry.test) in measured
+        or ((entry.skipped or entry.failed) and _is_of_mode(entry))
     ]
 
 
