@@ -432,8 +432,7 @@ function ratioCell(row, after, ratio, apart) {
   return { text: quantity(after.median, after.unit), small: `from ${quantity(row.median, row.unit)}` };
 }
 
-async function showComparison(body, first, second) {
-  await loadRuns([[first], [second]]);
+function showComparison(body, first, second) {
   body.replaceChildren();
   if (!site.data.has(first) || !site.data.has(second)) return;
   const pairs = compareMedians(first, second);
@@ -474,7 +473,13 @@ function drawComparison(main) {
     });
     return element("select", { "aria-label": at ? "Second run" : "First run" }, ...options);
   });
-  const show = () => showComparison(body, ...boxes.map((box) => Number(box.value)));
+  const chosenRuns = () => boxes.map((box) => Number(box.value));
+  const show = async () => {
+    const [first, second] = chosenRuns();
+    await loadRuns([[first], [second]]);
+    // Who chose others meanwhile sees those.
+    if (`${chosenRuns()}` === `${first},${second}`) showComparison(body, first, second);
+  };
   for (const box of boxes) box.addEventListener("change", show);
   main.append(element("p", { class: "tools" }, boxes[0], " → ", boxes[1]), body);
   return show();

@@ -546,6 +546,33 @@ def test_a_renamed_test_stands_beside_itself(tab: Tab, tmp_path: Path) -> None:
     assert column(compared, 1) == ["1.000", "1.000"]
 
 
+# Has a run's data come when `deliver` is called.
+LATE = """late => {
+  const atOnce = load;
+  const called = new Promise((done) => {
+    window.deliver = () => { done(); return window.delivered; };
+  });
+  window.load = (name) =>
+    name === late ? (window.delivered = called.then(() => atOnce(name))) : atOnce(name);
+}"""
+
+
+def test_of_runs_that_are_chosen_in_turn_the_last_are_compared(tab: Tab, tmp_path: Path) -> None:
+    """However late the data of those before comes."""
+    for _ in range(3):
+        add_run(tmp_path / "night.db", {1: noisy()})
+    build(tmp_path / "night.db", tmp_path / "site")
+    page = tab.open(tmp_path / "site" / "compare.html")
+    page.evaluate(LATE, 1)
+    page.get_by_label("First run").select_option("1")
+    page.get_by_label("First run").select_option("3")
+    compared = "throughput of run 3 and run 3, what is apart first"
+    expect(table(page, compared)).to_be_visible()
+    page.evaluate("async () => { await deliver(); await new Promise(setTimeout); }")
+    assert page.evaluate("() => site.data.has(1)")
+    expect(table(page, compared)).to_be_visible()
+
+
 def test_a_loss_that_rose_from_0_is_apart_and_stands_first(tab: Tab, tmp_path: Path) -> None:
     levels = {1: (0.0, 0.0), 2: (0.1, 0.1), 3: (0.1, 0.3)}
     levels |= {4: (0.0, 0.002), 5: (0.0, 0.004), 6: (0.0, 0.003)}

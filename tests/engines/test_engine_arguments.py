@@ -196,11 +196,11 @@ def test_times_may_be_written_with_units(engines, written: str, value: float) ->
 
 @pytest.mark.parametrize("written", ["67.003Mbit/s", "1.001Gbit/s"])
 def test_rates_are_what_is_written(engines, written: str) -> None:
-    server = engines.server("udp")
     options = (f"--rate={written}", "--count=1")
-    outcome = engines.client(server, *options, count=1)
+    outcome = engines.client(engines.server("udp"), *options, count=1)
     assert outcome.settings["parameters"]["rate"] == parse_rate(written)
-    output = engines.run("udp", "client", "127.0.0.1", f"--port={server.port}", *options).output
+    port = f"--port={engines.server('udp').port}"
+    output = engines.run("udp", "client", "127.0.0.1", port, *options).output
     assert f" rate {written} " in output
 
 

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.engine_lab import in_turn
 from tests.support.wire import HEADER, NONCE, SEAL, Seals, Wire
 
 ENGINES = ["udp", "tcp"]
@@ -182,10 +183,9 @@ def test_the_right_secret_comes_by_standard_input_or_environment(engines, engine
     client = engines.start(engine, "client", "127.0.0.1", *options, *plain, "--secret-stdin")
     client.write("päss word\n")
     assert client.finish().metrics
-    client = engines.start(
-        engine, "client", "127.0.0.1", *options, *plain, RAILGAUGE_SECRET="päss word"
-    )
-    assert client.finish().metrics
+    arguments = (engine, "client", "127.0.0.1", *options, *plain)
+    outcome = in_turn(lambda: engines.start(*arguments, RAILGAUGE_SECRET="päss word").finish())
+    assert outcome.metrics
 
 
 def _opened(wire, server) -> tuple[Wire, bytes, bytes]:

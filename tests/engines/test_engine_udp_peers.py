@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import itertools
-import os
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support import wire_lab
 from tests.support.engine_lab import Server
+from tests.support.processes import is_in_state, stopped
 from tests.support.stream_peer import TOKEN, StreamClient, StreamServer, datagram, encode, number_of
 from tests.support.wire import PATIENCE
 from tests.support.wire_lab import Lab
@@ -34,11 +32,6 @@ def _session(server: Server) -> int:
     return int(Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text())
 
 
-def _is_in_state(process: int, state: str) -> bool:
-    tasks = Path(f"/proc/{process}/task").iterdir()
-    return all((task / "stat").read_text().rpartition(") ")[2].startswith(state) for task in tasks)
-
-
 def _queued(client: StreamClient) -> bool:
     """Whether any of the server's sockets has datagrams that nobody has taken."""
     rows = [
@@ -52,27 +45,15 @@ def _queued(client: StreamClient) -> bool:
 
 def _await_catching_up(client: StreamClient, server: Server) -> None:
     """Wait until its receivers have taken all and sleep, however late their CPU is."""
-    while _queued(client) or not _is_in_state(_session(server), "S"):
+    while _queued(client) or not is_in_state(_session(server), "S"):
         time.sleep(0.001)
-
-
-@contextlib.contextmanager
-def _stopped(process: int) -> Iterator[None]:
-    """Stop the process meanwhile."""
-    os.kill(process, signal.SIGSTOP)
-    while not _is_in_state(process, "T"):
-        time.sleep(0.001)
-    try:
-        yield
-    finally:
-        os.kill(process, signal.SIGCONT)
 
 
 def test_a_receiver_that_gets_its_cpu_late_does_not_time_how_fast_it_catches_up(engines) -> None:
     server = engines.server("udp")
     client = StreamClient(server.port, datagram=100)
     client.start()
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(20):
             sent_at = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
             client.sockets[0].send(datagram(number, sent_at=sent_at))
@@ -87,7 +68,7 @@ def test_time_begins_when_a_receiver_that_got_its_cpu_late_has_caught_up(engines
     client = StreamClient(server.port, datagram=100)
     client.start()
     # By the sender's clock all at once, as by one that is faster than the path.
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(12):
             client.sockets[0].send(datagram(number, sent_at=10**9 + number))
         late_since = time.monotonic()
@@ -122,7 +103,7 @@ def test_time_ends_where_a_receiver_that_got_its_cpu_late_had_caught_up_last(
         _await_catching_up(client, server)
         time.sleep(0.005)
     passed = time.monotonic() - began
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(20, 24):
             send(number)
         time.sleep(passed)
@@ -152,7 +133,7 @@ def test_of_a_stream_that_was_seen_later_as_much_is_not_timed_as_can_have_come_b
     if begins_later:
         send(0, 1)
         _await_catching_up(client, server)
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         send(0, 2)
         send(1, 3)
         send(0, 1 - begins_later)
@@ -204,7 +185,7 @@ def test_what_comes_late_on_a_path_with_losses_is_not_lost(engines, lab: Lab, de
             time.sleep(0.25)  # by another path it would have come so much later
             stream.send(datagram(40))
         else:
-            with _stopped(relay.pid):  # which takes them in one after the other
+            with stopped(relay.pid):  # which takes them in one after the other
                 client.wire.send(client.wire.END, sent=41)
                 stream.send(datagram(40))
         _, fields = client.wire.receive()
@@ -343,7 +324,7 @@ def test_datagrams_that_the_kernel_holds_together_are_counted_each(engines, gro:
     client.start()
     (stream,) = client.sockets
     stream.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 100)
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         stream.send(b"".join(datagram(number) for number in range(20)))
         disorder = [datagram(n) for n in (20, 21, 21, 25, 23)] + [datagram(26, token=TOKEN + 1)]
         stream.send(b"".join(disorder))
@@ -385,7 +366,7 @@ def test_drops_of_buffers_are_told_where_their_datagrams_are_known(
     client.start()
     (stream,) = client.sockets
     stream.setsockopt(socket.SOL_UDP, UDP_SEGMENT, 1000)
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for call in calls:
             stream.send(b"".join(datagram(number, 1000) for number in call))
     _, fields = client.end(sent)
@@ -688,7 +669,7 @@ def test_what_came_before_a_late_receiver_looked_is_no_part_of_the_omitted_rate(
     client = StreamClient(server.port, datagram=100, omit=0.01)
     client.start()
     (stream,) = client.sockets
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(100):
             stream.send(datagram((1 << 63) + number))
     _await_catching_up(client, server)
@@ -732,7 +713,7 @@ def test_drops_before_the_first_datagram_that_counts_is_read_are_counted(
     client = StreamClient(server.port, datagram=1000, omit=0.01, rcvbuf=65536)
     client.start()
     (stream,) = client.sockets
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(10):
             stream.send(datagram((1 << 63) + number, 1000))
         for number in range(missing, 500):
@@ -748,7 +729,7 @@ def test_drops_of_the_omitted_part_do_not_count(engines) -> None:
     client = StreamClient(server.port, datagram=1000, omit=0.01, rcvbuf=65536)
     client.start()
     (stream,) = client.sockets
-    with _stopped(_session(server)):
+    with stopped(_session(server)):
         for number in range(500):
             stream.send(datagram((1 << 63) + number, 1000))
         for number in range(20):

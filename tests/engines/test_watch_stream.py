@@ -74,7 +74,9 @@ def test_counters_between_marks_are_the_streams_own(
         assert datagrams == metrics["sent_packets"]  # at that rate a veth pair loses nothing
         assert server_side["protocol/Udp/InDatagrams"] == metrics["received_packets"]
         control = client_side["protocol/Tcp/OutSegs"]
-        assert client_side["interface/v0/tx_packets"] == metrics["sent_packets"] + control
+        # One file is read after the other: an acknowledgement may leave in between.
+        packets = client_side["interface/v0/tx_packets"] - metrics["sent_packets"]
+        assert abs(packets - control) <= 1
         control = server_side["protocol/Tcp/InSegs"]
         assert server_side["interface/v0/rx_packets"] == metrics["sent_packets"] + control
         assert control <= 4

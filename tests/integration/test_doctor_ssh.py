@@ -118,9 +118,7 @@ def test_unknown_host_key_is_told_and_the_other_host_is_examined(
 def test_a_host_that_is_down_is_told_and_the_other_one_is_examined(
     diagnose: Diagnose, lab: Lab
 ) -> None:
-    lab.write_config()
-    with lab.config.open("a") as config:
-        config.write("Host *\n    ConnectTimeout 1\n")
+    lab.write_config(lab.entry("host-b", lab.b.control, "ConnectTimeout 1"))
     lab.b.link("down")
     diagnosis = diagnose()
     assert [findings.reachable for findings in diagnosis.hosts.values()] == [True, False]

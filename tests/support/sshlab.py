@@ -68,9 +68,10 @@ def kill_tree(pid: int) -> None:
     with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGSTOP)  # so that it starts nothing meanwhile
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        # Before them, or it might tell their end to a peer.
+        os.kill(pid, signal.SIGKILL)
         for child in children:
             kill_tree(int(child))
-        os.kill(pid, signal.SIGKILL)
 
 
 def remove(namespace: str) -> None:

@@ -298,10 +298,13 @@ static void *work(void *context)
     /* Before the programs at its ends, as a wire should be; who may not has a later wire. */
     setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
     while (!atomic_load_explicit(&relay->stopping, memory_order_relaxed)) {
+        write_due(relay);
+        if (read_frame(relay))
+            continue;
+        /* Not before: what came while this thread had no CPU overtakes it. */
         if (relay->overtaken.length && now_ns() >= relay->overtaken.until)
             follow_up(relay);
-        write_due(relay);
-        if (!read_frame(relay))
+        else
             rest(relay);
     }
     return NULL;

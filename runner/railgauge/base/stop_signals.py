@@ -38,6 +38,12 @@ def raise_keyboard_interrupt() -> None:
     sys.unraisablehook = _raise_again
 
 
+def end_by_signals() -> None:
+    """From now on all of them end the process."""
+    for number in _handled_signals():
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def calling_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     """While this lasts the first of them calls `stop` (which must return at once).

@@ -26,7 +26,7 @@ from railgauge.base.errors import (
     InterruptedRunError,
     RailgaugeError,
 )
-from railgauge.base.stop_signals import calling_on_signal, raise_keyboard_interrupt
+from railgauge.base.stop_signals import calling_on_signal, end_by_signals, raise_keyboard_interrupt
 
 # command -> (module below railgauge.cli, function): what `railgauge --help` needs without imports.
 _COMMANDS = {
@@ -132,13 +132,18 @@ def _lenient(stream: Any) -> Any:
 
 def main() -> NoReturn:
     """Run the command line and exit."""
-    raise_keyboard_interrupt()
-    for name in ("stdout", "stderr"):
-        setattr(sys, name, _lenient(getattr(sys, name)))
-    # A large plan is hundreds of thousands of objects without cycles: walking them again and again
-    # for garbage took 40 % of `railgauge check`'s time.
-    gc.set_threshold(200_000, 20, 100)
-    status = _run()
+    try:
+        raise_keyboard_interrupt()
+        for name in ("stdout", "stderr"):
+            setattr(sys, name, _lenient(getattr(sys, name)))
+        # A large plan is hundreds of thousands of objects without cycles: walking them again and
+        # again for garbage took 40 % of `railgauge check`'s time.
+        gc.set_threshold(200_000, 20, 100)
+        status = _run()
+    except (click.Abort, KeyboardInterrupt) as error:
+        status = _print_stop(error)
+    # All is said and done: a signal ends Python's own tidying up without a traceback.
+    end_by_signals()
     # What is left goes with the process: to look through all of it for cycles takes a fifth of
     # `railgauge list`. But an error's frames may hold a connection, which is to be closed.
     if status == 0:
@@ -152,14 +157,8 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return 2
-    except (click.Abort, KeyboardInterrupt) as error:
-        # CPython remembers a KeyboardInterrupt that came out of evaluating a text, and would end
-        # by the signal instead of our exit code; evaluating another one makes it forget.
-        exec("")  # noqa: S102
-        # click aborts where it meets a KeyboardInterrupt.
-        cause = error.__cause__ or error
-        ended = _interrupted_run(cause)
-        return _print_error(str(ended or "stopped"), InterruptedRunError.exit_code, ended or cause)
+    except click.Abort:
+        raise
     except FileProblems as error:
         click.echo(_printable(str(error)), err=True)
         return error.exit_code
@@ -176,6 +175,16 @@ def _run() -> int:
             RailgaugeError.exit_code,
         )
     return result if isinstance(result, int) else 0
+
+
+def _print_stop(error: BaseException) -> int:
+    # CPython remembers a KeyboardInterrupt that came out of evaluating a text, and would end by the
+    # signal instead of our exit code; evaluating another one makes it forget.
+    exec("")  # noqa: S102
+    # click aborts where it meets a KeyboardInterrupt.
+    cause = error.__cause__ or error
+    ended = _interrupted_run(cause)
+    return _print_error(str(ended or "stopped"), InterruptedRunError.exit_code, ended or cause)
 
 
 def _interrupted_run(error: BaseException | None) -> InterruptedRunError | None:
