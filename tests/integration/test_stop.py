@@ -7,6 +7,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -136,8 +137,8 @@ def test_a_second_signal_before_the_word_how_to_go_on_leaves_that(
     tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN.format(command="sleep 0.5"))
-    with command_line.Popen(
-        [*command_line.SCRIPT, SIGNALS_ITSELF.format(name=name), "run", "plan.yaml"],
+    with subprocess.Popen(
+        [sys.executable, "-c", SIGNALS_ITSELF.format(name=name), "run", "plan.yaml"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
@@ -153,8 +154,8 @@ def test_a_second_signal_before_the_word_how_to_go_on_leaves_that(
 
 
 def test_a_signal_before_the_command_is_read_shows_no_traceback() -> None:
-    completed = command_line.run(
-        [*command_line.SCRIPT, SIGNALS_ITSELF.format(name="cli._lenient"), "list"],
+    completed = subprocess.run(
+        [sys.executable, "-c", SIGNALS_ITSELF.format(name="cli._lenient"), "list"],
         capture_output=True,
         text=True,
     )
