@@ -1,9 +1,10 @@
 """What dispatching a case over ssh takes, beyond the engine's own time.
 
 Two hosts in network namespaces of this machine, each behind a real sshd, connections warm. In turn:
-one case as a run measures it (started over ssh on both hosts, followed, stored), and the same two
-programs with the same arguments started straight in the namespaces. The difference of the two wall
-times is dispatch. Needs root and sshd.
+one launch of a run that has many (over ssh on both hosts, followed, judged), from its beginning to
+when the next may begin, and the same two programs with the same arguments started straight in the
+namespaces. The difference of the two wall times is dispatch; dead time is what the first takes
+beside the duration that is measured. Needs root and sshd.
 
     python -m benchmarks.dispatch [--cases 100] [--duration 50ms]
 """
@@ -61,7 +62,7 @@ tests:
     replications: 1
   - name: tcp-stream
     engine: tcp
-    set: {{mode: stream, count: 1000, message: 64KiB}}
+    set: {{mode: stream, duration: {duration}}}
     replications: 1
 """
 
@@ -109,17 +110,23 @@ class Bench:
             },
         )
 
-    def over_ssh(self, test: str, case: Case, number: int) -> float:
-        """Return the seconds that a run takes for one replication of a case, stored."""
+    def in_turn(self, test: str, case: Case, count: int) -> tuple[list[float], list[float]]:
+        """Return the seconds of so many launches of one run, and of as many started straight."""
         setting = Setting(
             self.loaded.catalogue, str, self.sites, 1, partial(launch_terms, self.loaded.plan)
         )
-        execution = Execution(self.store, self.run, Strict(), setting)
-        began = time.perf_counter()
-        totals = execution.run([(Dispatch(test, case, (number,)),)], 1)
-        seconds = time.perf_counter() - began
-        assert totals.measured == 1, totals
-        return seconds
+        launches, straight = [], []
+
+        def rounds() -> Iterator[tuple[Dispatch]]:
+            for number in range(1, count + 1):
+                began = time.perf_counter()
+                yield (Dispatch(test, case, (number,)),)
+                launches.append(time.perf_counter() - began)
+                straight.append(self.straight(case))
+
+        totals = Execution(self.store, self.run, Strict(), setting).run(rounds(), count)
+        assert totals.measured == count, totals
+        return launches, straight
 
     def straight(self, case: Case) -> float:
         """Return the seconds that the same two programs take, started without any of that."""
@@ -185,22 +192,26 @@ def inside(namespace: str) -> Iterator[None]:
 
 
 def compare(bench: Bench, cases: int) -> None:
-    print(f"medians of {cases - 1} cases in ms; CPU is the controller's")
-    print(f"{'case':<12} {'over ssh':>9} {'straight':>9} {'dispatch':>9} {'p90':>6} {'CPU':>5}")
+    print(f"medians of {cases - 1} launches in ms; CPU is the controller's, of both ways")
+    print(
+        f"{'case':<12} {'over ssh':>9} {'dead time':>9} {'straight':>9} {'dispatch':>9} {'p90':>6} "
+        f"{'CPU':>5}"
+    )
     for expanded in bench.tests:
         (case,) = expanded.cases
-        over, straight, busy = [], [], []
-        for number in range(1, cases + 1):
-            before = time.process_time()
-            over.append(1e3 * bench.over_ssh(expanded.test.name, case, number))
-            busy.append(1e3 * (time.process_time() - before))
-            straight.append(1e3 * bench.straight(case))
+        before = time.process_time()
+        over, straight = bench.in_turn(expanded.test.name, case, cases)
+        busy = 1e3 * (time.process_time() - before) / cases
         # The first opens the connections.
-        more = [via_ssh - direct for via_ssh, direct in zip(over[1:], straight[1:], strict=True)]
+        more = [
+            1e3 * (via_ssh - direct) for via_ssh, direct in zip(over[1:], straight[1:], strict=True)
+        ]
+        over_ssh = statistics.median(over[1:])
         print(
-            f"{expanded.test.name:<12} {statistics.median(over[1:]):>9.1f} "
-            f"{statistics.median(straight[1:]):>9.1f} {statistics.median(more):>9.1f} "
-            f"{statistics.quantiles(more, n=10)[-1]:>6.1f} {statistics.median(busy[1:]):>5.1f}",
+            f"{expanded.test.name:<12} {1e3 * over_ssh:>9.1f} "
+            f"{1e3 * (over_ssh - float(case.parameters['duration'])):>9.1f} "
+            f"{1e3 * statistics.median(straight[1:]):>9.1f} {statistics.median(more):>9.1f} "
+            f"{statistics.quantiles(more, n=10)[-1]:>6.1f} {busy:>5.1f}",
             flush=True,
         )
 
@@ -208,7 +219,7 @@ def compare(bench: Bench, cases: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=100, help="three at least")
-    parser.add_argument("--duration", default="50ms", help="of round trips; a stream is 64 MB")
+    parser.add_argument("--duration", default="50ms", help="of each replication")
     arguments = parser.parse_args()
     lacking = sshlab.missing()
     need(not lacking, lacking)

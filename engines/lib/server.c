@@ -181,9 +181,21 @@ static void receive_hello(const struct server *server, struct pending *client)
         (client->challenged ? judge : challenge)(server, client, &header);
 }
 
+/* Serves it in this process. */
+static _Noreturn void serve(const struct server *server, const struct pending *client)
+{
+    close(server->listening);
+    for (const struct pending *other = server->clients; other < server->clients + PENDING; other++)
+        if (other != client && other->fd >= 0)
+            close(other->fd);
+    serve_session(server->launch, server->network, client->fd, &client->seal);
+}
+
 static void start_session(struct server *server, struct pending *client, int *session)
 {
     int ends[2];
+    if (server->launch->once && server->capacity == 1)
+        serve(server, client); /* nobody else is waited for, so no process stays behind to do so */
     pid_t parent = getpid();
     if (pipe2(ends, O_CLOEXEC) != 0) {
         refuse(client, SYSTEM_ERROR, "the server has no file descriptor left");
@@ -201,11 +213,7 @@ static void start_session(struct server *server, struct pending *client, int *se
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
-        close(server->listening);
-        for (struct pending *other = server->clients; other < server->clients + PENDING; other++)
-            if (other != client && other->fd >= 0)
-                close(other->fd);
-        serve_session(server->launch, server->network, client->fd, &client->seal);
+        serve(server, client);
     }
     close(ends[1]);
     *session = ends[0];

@@ -1,13 +1,13 @@
 /* rail-exec: runs somebody else's command, guards it and times it. */
 #include "exec/command.h"
 #include "exec/folder.h"
-#include "exec/launches.h"
 #include "exec/orphans.h"
 #include "exec/serve.h"
 #include "../lib/clock.h"
 #include "../lib/engine.h"
 #include "../lib/failure.h"
 #include "../lib/guard.h"
+#include "../lib/launches.h"
 #include "../lib/mark.h"
 #include "../lib/parameters.h"
 #include "../lib/report.h"
@@ -152,7 +152,7 @@ static const struct engine command = {
 
 int main(int argc, char **argv)
 {
-    if (argc == 3 && strcmp(argv[1], "launches") == 0)
-        return launches(&command, argv[2]);
+    if (argc == 3 && strcmp(argv[1], LAUNCHES) == 0)
+        return launches_inside(&command, argv[2]);
     return engine_main(&command, argc, argv);
 }

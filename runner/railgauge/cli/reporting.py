@@ -58,8 +58,7 @@ picture_terminal = click.option(
     "--cases",
     "most_cases",
     type=click.IntRange(0, 100_000),
-    default=MOST_PAGES,
-    show_default=True,
+    show_default=f"all, or of more than {MOST_PAGES} those with suspect replications",
     metavar="N",
     help="At most so many pages of cases, those with suspect replications first.",
 )

@@ -166,7 +166,7 @@ def _start(
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
             argv = server_argv(engine, sites[1].engines, terms, deadline)
-            listening = _launch(sites[1], argv, programs, stack, secret)
+            listening = _launch(sites[1], argv, programs, stack, secret, executor(argv[0]))
             port = listening_port(listening, engine.name, _START_SECONDS)
         argv = client_argv(
             engine, case, client.engines, port=port, count=count, terms=terms, deadline=deadline
@@ -174,8 +174,10 @@ def _start(
     if engine.parallel:  # its launcher, which minds the input of ranks, gets one of its own
         with naming_lost_host(client.transport.host):
             process = stack.enter_context(programs.hold(client.transport.start(argv)))
+        programs.note_start()
         return events(RunningProgram(client.transport.host, process), None, patience)
-    running = _launch(client, argv, programs, stack, secret)
+    running = _launch(client, argv, programs, stack, secret, executor(argv[0]) if secret else SHELL)
+    programs.note_start()
     return events(running, listening, patience)
 
 
@@ -200,6 +202,7 @@ def _start_program(
         port = listening_port(server, engine.name, _START_SECONDS)
     argv = executor_argv(engine, case, sites[0].engines, count, terms, port)
     client = _launch(sites[0], argv, programs, stack, shell_argv=executor(argv[0]))
+    programs.note_start()
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):
             # Its watcher's log is complete when it has ended.

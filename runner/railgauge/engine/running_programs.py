@@ -39,11 +39,15 @@ class RunningPrograms:
         self._ended.wait(seconds)
 
     def expect_start(self) -> None:
-        """Have `await_start` wait for a program that isn't started yet."""
+        """Have `await_start` wait for a launch that hasn't started yet."""
         self._started.clear()
 
+    def note_start(self) -> None:
+        """Note that all programs of a launch are started."""
+        self._started.set()
+
     def await_start(self, seconds: float) -> None:
-        """Return when a program was started since `expect_start`, or after some seconds."""
+        """Return when `note_start` was called since `expect_start`, or after some seconds."""
         self._started.wait(seconds)
 
     def end_all(self) -> None:
@@ -64,7 +68,6 @@ class RunningPrograms:
     def hold(self, process: Process) -> Iterator[Process]:
         """Hold `process` for a while; at the end of it the program has ended."""
         self._add(process)
-        self._started.set()
         try:
             yield process
         finally:
@@ -88,7 +91,6 @@ class RunningPrograms:
         self._add(shell)
         try:
             shell.run(argv)
-            self._started.set()
             yield shell
         finally:
             self._release(shell, kind)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from railgauge.base.derived import cpu_ticks
@@ -101,10 +101,8 @@ def require_agreement(
 ) -> None:
     """Raise EngineError `inconsistent` if the figures of a replication contradict one another."""
     values = {**_bounds(parameters), **metrics}
-    for left, relation, right, tolerance in AGREEMENTS:
+    for left, relation, right, tolerance in _applicable(frozenset(values)):
         first, second = _evaluated(left, values), _evaluated(right, values)
-        if first is None or second is None:
-            continue
         excess = first - second if relation == "<=" else abs(first - second)
         # What is infinite agrees with nothing.
         agrees = excess <= tolerance * max(abs(first), abs(second)) and math.isfinite(excess)
@@ -120,12 +118,24 @@ def require_agreement(
             )
 
 
-def _evaluated(text: str, values: Mapping[str, float]) -> float | None:
-    """Return a sum of products of `values`; None where one is missing."""
-    try:
-        return sum(math.prod(values[name] for name in names) for names in _products(text))
-    except KeyError:
-        return None
+@lru_cache(maxsize=64)
+def _applicable(names: frozenset[str]) -> tuple[Agreement, ...]:
+    """Return the agreements that are about nothing but `names`."""
+    return tuple(
+        agreement
+        for agreement in AGREEMENTS
+        if names.issuperset(
+            name
+            for text in (agreement.left, agreement.right)
+            for product in _products(text)
+            for name in product
+        )
+    )
+
+
+def _evaluated(text: str, values: Mapping[str, float]) -> float:
+    """Return a sum of products of `values`."""
+    return sum(math.prod(values[name] for name in names) for names in _products(text))
 
 
 @cache

@@ -100,7 +100,7 @@ def prepare_all(run: OpenRun, results: Results) -> Prepared:
     shared: dict[int, list[PreparedLog]] = {}
     for *_, outcome in results:
         if id(outcome.logs) not in shared:
-            shared[id(outcome.logs)] = [prepare(log) for log in outcome.logs]
+            shared[id(outcome.logs)] = prepare(outcome.logs)
     return Prepared(prepared_traces, [shared[id(outcome.logs)] for *_, outcome in results])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -36,6 +36,9 @@ _MOST_CPUS = 2**31
 _LARGEST_SUM = 9 * 10**18
 # More notes of one log are of no help to anybody.
 _MOST_NOTES = 10
+
+# What the logs of hosts on one machine have in common, as the same objects.
+_OF_MACHINE = ("ticks_per_second", "counts", "gauges", "labels", "series", "soak")
 
 # Machines have the same counters again and again: where those stand is looked up once.
 _NAMES_KEPT = 1 << 14
@@ -89,14 +92,30 @@ class _Wide(NamedTuple):
     field: Field
 
 
-def prepare(log: SystemLog) -> PreparedLog:
-    """Return the rows to store; takes milliseconds, so it's done before the database is locked."""
-    prepared = PreparedLog(plain_text(log.host)[:LONGEST_NAME], None)
-    try:
-        prepared.head = _head(log)
-    except StoreError as error:
-        prepared.notes.append(f"the log was left out: {error}")
-        return prepared
+def prepare(logs: Sequence[SystemLog]) -> list[PreparedLog]:
+    """Return each log's rows to store; takes milliseconds, so the database isn't locked yet.
+
+    Of two hosts that are one machine the counters are the same, and prepared once.
+    """
+    counters: dict[tuple[int, ...], PreparedLog] = {}
+    prepared = []
+    for log in logs:
+        host = plain_text(log.host)[:LONGEST_NAME]
+        try:
+            head = _head(log)
+        except StoreError as error:
+            prepared.append(PreparedLog(host, None, notes=[f"the log was left out: {error}"]))
+            continue
+        machine = tuple(id(getattr(log, name)) for name in _OF_MACHINE)
+        if machine not in counters:
+            counters[machine] = _prepare_counters(log)
+        prepared.append(replace(counters[machine], host=host, head=head))
+    return prepared
+
+
+def _prepare_counters(log: SystemLog) -> PreparedLog:
+    """Return the rows of the log's counters, for no host yet."""
+    prepared = PreparedLog("", None)
     notes: list[str] = []
     wide: dict[tuple[Any, ...], Row] = {}
     protocols: tuple[Row, Row] = ({}, {})
@@ -125,6 +144,7 @@ def prepare(log: SystemLog) -> PreparedLog:
     return prepared
 
 
+@lru_cache(maxsize=_NAMES_KEPT)
 def _is_protocol(name: str) -> bool:
     return name.startswith("protocol/") and name.count("/") == 2
 
@@ -167,11 +187,14 @@ def _fits(name: str, notes: list[str]) -> bool:
     return len(name) <= LONGEST_NAME
 
 
+_plain_name = lru_cache(maxsize=_NAMES_KEPT)(plain_text)
+
+
 def storable(values: Mapping[str, int], notes: list[str]) -> dict[str, int]:
     """Return the counters that the databases hold, by names that they hold."""
     counts: dict[str, int] = {}
     for raw_name, count in values.items():
-        name = plain_text(raw_name)
+        name = _plain_name(raw_name)
         if not _fits(name, notes):
             continue
         if not SMALLEST <= count <= LARGEST:

@@ -166,7 +166,7 @@ class Store(Database):
 
     def add_logs(self, run_id: int, logs: Sequence[SystemLog]) -> None:
         """Store logs of the idle stretches around the run: phases before and after."""
-        idle = log_write.LogGroup(None, False, [log_rows.prepare(log) for log in logs])
+        idle = log_write.LogGroup(None, False, log_rows.prepare(logs))
 
         def insert(connection: Connection) -> None:
             read.find_run(connection, run_id)
@@ -254,7 +254,7 @@ class Store(Database):
         rows = list(results)
         began = imported_at((outcome.started_at for *_, outcome in rows), at)
         began = time.time() if began is None else began
-        idle = log_write.LogGroup(None, False, [log_rows.prepare(log) for log in logs])
+        idle = log_write.LogGroup(None, False, log_rows.prepare(logs))
 
         def insert(connection: Connection) -> int:
             run_id = write.insert_run(connection, run, cases, metrics, began)

@@ -224,10 +224,12 @@ def launch_seconds(
     return seconds
 
 
-def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[str, str]]:
+def logged_cases(
+    connection: Connection, run_id: int, most: int, *, suspect: bool = False
+) -> list[tuple[str, str]]:
     """Return (test, case key) of the cases that have system logs, at most `most` of them.
 
-    Those with suspect replications come first, each kind in the plan's order.
+    Those with suspect replications come first, or alone (`suspect`), each kind in the plan's order.
     """
     find_run(connection, run_id)
     any_log = (
@@ -240,9 +242,9 @@ def logged_cases(connection: Connection, run_id: int, most: int) -> list[tuple[s
         # Else every replication would be asked for its log.
         return []
     # Both terms, as SQLite knows the partial index by the first.
-    suspect = (Replication.status != "ok", Replication.status == "suspect")
+    is_suspect = (Replication.status != "ok", Replication.status == "suspect")
     cases: dict[int, tuple[str, str]] = {}
-    for conditions in (suspect, ()):
+    for conditions in (is_suspect,) if suspect else (is_suspect, ()):
         if len(cases) < most:
             for number, test, key in _logged(connection, run_id, most, conditions):
                 cases.setdefault(number, (test, key))

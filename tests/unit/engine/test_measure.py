@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 import threading
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.hosts.transport.fake import LINE, LOSS, NEVER, FakeTransport
 from railgauge.hosts.transport.interface import Exit
+from railgauge.hosts.transport.kept_shell import SHELL
 from railgauge.hosts.transport.local import LocalTransport
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo, MetricDescription, ParameterInfo
@@ -298,8 +300,10 @@ def play_here(folder, client, server):
     """Return the outcomes of a launch whose two ends are real, and do what this shell says."""
     listening = '{"event":"listening","engine":"toy","version":"1","port":1}'
     program = folder / "rail-toy"
+    launches = shlex.join(SHELL)
     program.write_text(
-        f"#!/bin/sh\n[ $1 = client ] || {{ echo '{listening}'; {server}; exit; }}\n{client}\n"
+        f'#!/bin/sh\n[ $1 = launches ] && exec {launches} "$2"\n'
+        f"[ $1 = client ] || {{ echo '{listening}'; {server}; exit; }}\n{client}\n"
     )
     program.chmod(0o755)
     sites = [EquippedHost(LocalTransport(name), str(folder)) for name in "ab"]

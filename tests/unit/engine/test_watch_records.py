@@ -184,6 +184,36 @@ def test_without_a_sample_in_between_there_is_no_series() -> None:
     assert watch_record.logs[7, 1].series is None
 
 
+def test_with_two_ends_on_one_machine_their_marks_are_no_samples() -> None:
+    watch_record = record(
+        *BASE,
+        mark(1.0, "begin"),
+        mark(1.1, "begin", 3, 1),
+        mark(2.0, "end", 3, 2),
+        mark(2.1, "end", 3, 4),
+        ends=2,
+    )
+    log = watch_record.logs[7, 1]
+    assert (log.series, log.counts) == (None, {"interface/eth0/rx_packets": 7})
+
+
+def test_what_a_mark_in_between_counts_is_in_the_next_sample() -> None:
+    watch_record = record(
+        *BASE,
+        mark(1.0, "begin"),
+        mark(1.2, "begin", 3, 1, launch=8),
+        sample(1.5, 3, 10, 0, 2),
+        mark(1.7, "end", 0, 1, launch=8),
+        mark(1.9, "begin", 3, 5, launch=9),
+        mark(2.0, "end", 3, 20),
+    )
+    series = watch_record.logs[7, 1].series
+    assert series is not None
+    assert series.times == pytest.approx([0, 0.5, 1.0])
+    columns = {name: series.values[:, at].tolist() for at, name in enumerate(series.names)}
+    assert columns == {"cpu/all/user": [0, 2, 3], "interface/eth0/rx_packets": [0, 11, 36]}
+
+
 @given(length=st.integers(3990, 9000), seed=st.integers(0, 99))
 @settings(max_examples=20)
 def test_a_long_series_gets_coarser_and_loses_nothing(length: int, seed: int) -> None:

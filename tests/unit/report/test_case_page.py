@@ -17,6 +17,7 @@ from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, Ti
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions, write_report
+from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.pages.case.timelines import timelines
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase
@@ -76,7 +77,7 @@ def _store_run(
     return number
 
 
-def _write(store: Store, run: int, out: Path, most: int = 200) -> dict[str, str]:
+def _write(store: Store, run: int, out: Path, most: int | None = None) -> dict[str, str]:
     options = ReportOptions(most_cases=most)
     files = write_report(store, [run], None, out, catalogue=load_catalogue(), options=options)
     return {str(file.relative_to(out)): file.read_text(encoding="utf-8") for file in files}
@@ -262,6 +263,22 @@ def test_idle_stretches_before_and_after_a_run_are_shown(store: Store, tmp_path:
     text = _text(_write(store, run, tmp_path / "out")["index.html"])
     assert "Hosts before and after run 1 Host CPUs busy (%)" in text
     assert "gw1, before 2.0 40,000 62,000 2,408 856,246 gw1, after 2.0" in text
+
+
+def test_of_many_cases_those_with_suspect_replications_have_a_page_unless_more_are_wanted(
+    store: Store, tmp_path: Path
+) -> None:
+    outcomes = {size: [_outcome(1, _hosts())] for size in range(1000, 1000 + MOST_PAGES + 1)}
+    out = tmp_path / "out"
+    index = _write(store, _store_run(store, outcomes), out)["index.html"]
+    assert not [*out.glob("cases/*")]
+    rule = "more than 200 cases with system logs only those with suspect replications have a page"
+    assert f"Cases with system logs Of {rule}: --cases N makes N pages." in _text(index)
+    outcomes[1100] = [_outcome(1, _hosts(), [Suspicion("steal", "gw1", "gw1: stolen")])]
+    run = _store_run(store, outcomes)
+    (page,) = _pages(_write(store, run, tmp_path / "suspect"))
+    assert "1 suspect: steal" in _text(page)
+    assert len(_pages(_write(store, run, tmp_path / "three", most=3))) == 3
 
 
 def test_of_many_suspect_replications_the_first_hundred_are_listed(

@@ -33,11 +33,15 @@ _Sample = tuple[float, _Changes]
 
 @dataclass(slots=True)
 class _Interval:
-    """An interval that has begun: what was counted then, and the samples since."""
+    """An interval that has begun: what was counted then, and the samples since.
+
+    What marks counted since the last of these is `pending`: the next one's, as they are none.
+    """
 
     began: WatchMark
     values: list[int]
     samples: list[_Sample] = field(default_factory=list)
+    pending: list[int] = field(default_factory=list)
     reset: set[int] = field(default_factory=set)
     ended: int = 0
 
@@ -121,11 +125,11 @@ class WatchRecord:
             ) from None
         if self._idle is not None:
             self._idle.reset.update(fell)
-        if self._open:
-            changes = np.array(changed, dtype=np.int64).reshape(-1, 2)
-            for interval in self._open.values():
-                interval.reset.update(fell)
-                _keep(interval, line.at, changes)
+        for interval in self._open.values():
+            interval.reset.update(fell)
+            interval.pending.extend(changed)
+            if isinstance(line, WatchSample):
+                _keep_sample(interval, line.at)
 
     def _mark(self, mark: WatchMark) -> None:
         if mark.launch is None or mark.replication is None:
@@ -141,6 +145,7 @@ class WatchRecord:
             interval.ended += 1
             if interval.ended == self._ends[key[0]]:
                 del self._open[key]
+                _keep_sample(interval, mark.at)
                 self.logs[key] = self._log(interval, mark, "replication")
 
     def _mark_own(self, mark: WatchMark) -> None:
@@ -214,8 +219,10 @@ def _signed(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
 
 
-def _keep(interval: _Interval, at: float, changes: _Changes) -> None:
-    interval.samples.append((at, changes))
+def _keep_sample(interval: _Interval, at: float) -> None:
+    """Make a sample of what is pending."""
+    interval.samples.append((at, np.array(interval.pending, dtype=np.int64).reshape(-1, 2)))
+    interval.pending = []
     if len(interval.samples) > _MOST_SAMPLES:
         samples = interval.samples
         pairs = zip(samples[::2], samples[1::2], strict=False)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from railgauge.base.atomicfile import write_atomic
 from railgauge.base.errors import EnvironmentFailedError, InputError
-from railgauge.base.number import plural
 from railgauge.report.document.render import (
     render_appendix_latex,
     render_appendix_text,
@@ -32,7 +31,6 @@ from railgauge.report.figures.pictures import Pictures
 from railgauge.report.figures.plotfile import draw
 from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
-from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.pages.case.case_pages import FOLDER, case_links, case_pages
 from railgauge.report.pages.case.case_view import CasePage
 from railgauge.report.pages.case.timeplot import CasePlot, draw_timelines
@@ -69,10 +67,11 @@ class ReportOptions:
     on which machines, in all of the report's documents and in `NAME-appendix.tex`. Runs that
     measured the same cases stand side by side on the axis `by` ("": the one label that
     distinguishes them, or else their numbers). `notes` stands in place of the definition's.
-    `printed` is what the last digit of what a run printed of a metric counts, in its base unit.
+    `printed` is what the last digit of what a run printed of a metric counts, in its base unit. As
+    to `most_cases`, see `case_links`.
     """
 
-    most_cases: int = MOST_PAGES
+    most_cases: int | None = None
     pictures: Pictures = "auto"
     appendix: bool = False
     by: str = ""
@@ -223,15 +222,11 @@ def _page(
     spec: Spec,
     records: Sequence[RunRecords],
     catalogue: Catalogue | None,
-    most_cases: int,
+    most_cases: int | None,
     tables: Sequence[Table],
 ) -> Page:
     runs = [record.run for record in records]
-    links = case_links(store, runs, catalogue, most_cases)
-    note = (
-        f"At most {plural(most_cases, 'case has', 'cases have')} a page, those with suspect"
-        " replications first: --cases allows more."
-    )
+    links, note = case_links(store, runs, catalogue, most_cases)
     logs = ((run.id, [stored.log for stored in store.run_logs(run.id)]) for run in runs)
     page = make_page(
         spec.name,
@@ -239,7 +234,7 @@ def _page(
         records,
         idle=[idle for run_id, run_logs in logs if (idle := idle_details(run_id, run_logs))],
         links=links,
-        links_note=note if len(links) == most_cases else "",
+        links_note=note,
         catalogue=catalogue,
     )
     named_metrics = [part.metric for part in spec.figures]

@@ -108,7 +108,7 @@ class Maker:
     def _logs(self, job: LogJob) -> dict[str, str]:
         run = self._store.run(job.run)
         if job.run not in self._links:
-            links = case_links(self._store, [run], self._catalogue, job.most)
+            links, _ = case_links(self._store, [run], self._catalogue, job.most)
             self._links = {job.run: {(link.test, link.case.key): link for link in links}}
         name = log_stem(job.run, job.test, job.key)
         link = replace(self._links[job.run][job.test, job.key], name=name)

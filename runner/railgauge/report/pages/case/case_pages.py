@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from railgauge.base.characters import file_stem
+from railgauge.base.number import plural
 from railgauge.base.systemlog import PortLog, Suspicion, SystemLog
 from railgauge.plan.case_names import CaseNames, parameter_texts
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue.headlines import headlines
+from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.pages.case.case_records import CaseRecords
 from railgauge.report.pages.case.case_view import CasePage, make_case_page
 from railgauge.report.pages.case_settings import case_settings
@@ -42,15 +44,30 @@ class CaseLink:
 
 
 def case_links(
-    store: Store, runs: Sequence[StoredRun], catalogue: Catalogue | None, most: int
-) -> list[CaseLink]:
-    """Return the cases with system logs, run by run in the plan's order.
+    store: Store, runs: Sequence[StoredRun], catalogue: Catalogue | None, most: int | None
+) -> tuple[list[CaseLink], str]:
+    """Return the cases that have a page, run by run in the plan's order, and a note on others.
 
-    Of more than `most` those with suspect replications have pages, then the first ones.
+    Those have system logs. Of more than `most` those with suspect replications have pages, then the
+    first ones. None is `MOST_PAGES`, and of more than these nothing but the former.
     """
+    limit = MOST_PAGES if most is None else most
+    chosen = {run.id: store.logged_cases(run.id, limit + 1) for run in runs} if limit else {}
+    note = ""
+    if sum(map(len, chosen.values())) > limit:
+        note = (
+            f"At most {plural(limit, 'case has', 'cases have')} a page, those with suspect "
+            "replications first: --cases allows more."
+        )
+        if most is None:
+            chosen = {run.id: store.logged_cases(run.id, limit, suspect=True) for run in runs}
+            note = (
+                f"Of more than {limit} cases with system logs only those with suspect replications "
+                "have a page: --cases N makes N pages."
+            )
     links: list[CaseLink] = []
     for run in runs:
-        logged = set(store.logged_cases(run.id, most - len(links))) if most > len(links) else ()
+        logged = set(chosen.get(run.id, ())[: limit - len(links)])
         if not logged:
             continue
         suspicions = _suspicions(store, run.id)
@@ -67,7 +84,7 @@ def case_links(
             for planned in run.cases
             if (planned.test, planned.case.key) in logged
         ]
-    return links
+    return links, note
 
 
 def case_pages(

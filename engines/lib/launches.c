@@ -1,13 +1,18 @@
 #include "launches.h"
 
-#include "../../lib/arguments.h"
-#include "../../lib/guard.h"
-#include "../../lib/mark.h"
+#include "arguments.h"
+#include "guard.h"
+#include "mark.h"
 
+#include <errno.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define NEWLINE "$n"
 #define LARGE 65536 /* bytes: what is larger goes back to the kernel when it's freed */
@@ -66,7 +71,7 @@ static void split(char *line, struct words *words)
     }
 }
 
-static void run(const struct engine *engine, const struct words *words)
+static void run_inside(const struct engine *engine, const struct words *words)
 {
     static struct launch launch;
     parse_arguments(engine, words->count, words->list, &launch);
@@ -78,17 +83,39 @@ static void run(const struct engine *engine, const struct words *words)
     guard_next(NULL);
 }
 
-int launches(const struct engine *engine, const char *mark)
+/* A status as a shell would say it. */
+static int status_of(pid_t process)
+{
+    int status;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void run_apart(const struct engine *engine, const struct words *words)
+{
+    pid_t parent = getpid(), process = fork();
+    if (process < 0)
+        fail(SYSTEM_ERROR, "cannot start a process: %s", strerror(errno));
+    if (process == 0) {
+        /* Its guard watches the input of both meanwhile. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        exit(getppid() == parent ? engine_main(engine, words->count, words->list) : 1);
+    }
+    int status = status_of(process);
+    if (status != 0)
+        exit(status);
+}
+
+static int launches(const struct engine *engine, const char *mark,
+                    void (*run)(const struct engine *, const struct words *))
 {
     struct words words = {0};
     char *line = NULL;
     size_t room = 0;
     ssize_t length;
     unsetenv("RAILGAUGE_SECRET");
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-#endif
-    guard_launches();
     /* A line whose end never came is the beginning of another command. */
     while ((length = getline(&line, &room, stdin)) > 0 && line[length - 1] == '\n') {
         line[length - 1] = '\0';
@@ -107,4 +134,19 @@ int launches(const struct engine *engine, const char *mark)
     }
     free(line);
     return 0;
+}
+
+int launches_inside(const struct engine *engine, const char *mark)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+#endif
+    guard_launches();
+    return launches(engine, mark, run_inside);
+}
+
+int launches_apart(const struct engine *engine, const char *mark)
+{
+    setvbuf(stdin, NULL, _IONBF, 0); /* no byte more than the line is taken from the launch */
+    return launches(engine, mark, run_apart);
 }
