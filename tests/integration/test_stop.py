@@ -205,7 +205,8 @@ def test_what_stands_still_is_ended_at_its_limit(
         text=True,
     )
     try:
-        while len(ends := descendants_of(controller.pid, "rail-tcp")) < 2:
+        # Each end and what launched it.
+        while len(ends := descendants_of(controller.pid, "rail-tcp")) < 4:
             assert controller.poll() is None, controller.communicate()[0]
             time.sleep(0.02)
         for end in ends:
