@@ -1,5 +1,5 @@
-/* The server's side of one client, in a process of its own: whatever goes wrong here, with the
- * client or with us, ends with this process, and the server takes the next client. */
+/* The server's side of one client, in a process of its own unless the server takes no other:
+ * whatever goes wrong here, with the client or with us, ends with this process. */
 #include "control.h"
 #include "failure.h"
 #include "limits.h"

@@ -43,7 +43,7 @@ from railgauge.engine.running_programs import RunningPrograms
 from railgauge.engine.trace_parts import TraceParts
 from railgauge.engine.validity import require_agreement
 from railgauge.hosts.transport.interface import Transport, end
-from railgauge.hosts.transport.kept_shell import SHELL, executor
+from railgauge.hosts.transport.kept_shell import SHELL, engine_shell
 from railgauge.plan.cases import Case
 from railgauge.plan.catalogue import EngineInfo
 
@@ -166,7 +166,7 @@ def _start(
         if case.parameters.get("mode") not in engine.solo_modes:
             secret = secrets.token_hex(16)
             argv = server_argv(engine, sites[1].engines, terms, deadline)
-            listening = _launch(sites[1], argv, programs, stack, secret, executor(argv[0]))
+            listening = _launch(sites[1], argv, programs, stack, secret, engine_shell(argv[0]))
             port = listening_port(listening, engine.name, _START_SECONDS)
         argv = client_argv(
             engine, case, client.engines, port=port, count=count, terms=terms, deadline=deadline
@@ -176,7 +176,9 @@ def _start(
             process = stack.enter_context(programs.hold(client.transport.start(argv)))
         programs.note_start()
         return events(RunningProgram(client.transport.host, process), None, patience)
-    running = _launch(client, argv, programs, stack, secret, executor(argv[0]) if secret else SHELL)
+    running = _launch(
+        client, argv, programs, stack, secret, engine_shell(argv[0]) if secret else SHELL
+    )
     programs.note_start()
     return events(running, listening, patience)
 
@@ -201,7 +203,7 @@ def _start_program(
         server = _launch(sites[1], argv, programs, stack)
         port = listening_port(server, engine.name, _START_SECONDS)
     argv = executor_argv(engine, case, sites[0].engines, count, terms, port)
-    client = _launch(sites[0], argv, programs, stack, shell_argv=executor(argv[0]))
+    client = _launch(sites[0], argv, programs, stack, shell_argv=engine_shell(argv[0]))
     programs.note_start()
     for event in events(client, server, patience):
         if server is not None and isinstance(event, Replicated):

@@ -13,7 +13,7 @@ from railgauge.engine.events import Done
 from railgauge.engine.follow import RunningProgram, events
 from railgauge.engine.running_programs import RunningPrograms
 from railgauge.hosts.transport.interface import Exit
-from railgauge.hosts.transport.kept_shell import executor
+from railgauge.hosts.transport.kept_shell import engine_shell
 from railgauge.hosts.transport.local import LocalTransport
 
 # Seconds that a program has to end by itself: one that gets no CPU for so long is killed.
@@ -105,7 +105,7 @@ def test_an_executor_does_launch_after_launch(local: LocalTransport, tmp_path: P
     programs = RunningPrograms()
     lines = []
     for word in ("first", "second"):
-        with programs.start(local, [str(path), word], executor(str(path))) as process:
+        with programs.start(local, [str(path), word], engine_shell(str(path))) as process:
             lines.append((process.read_line(60) or "").split())
             assert process.wait(60) == Exit(0, "")
     programs.end_all()
@@ -118,7 +118,7 @@ def test_an_executor_that_is_gone_ends_as_a_shell_says(
 ) -> None:
     programs = RunningPrograms()
     path = str(tmp_path / "rail-exec")
-    with programs.start(local, [path], executor(path)) as process:
+    with programs.start(local, [path], engine_shell(path)) as process:
         assert process.wait(60).status == 127
     programs.end_all()
 

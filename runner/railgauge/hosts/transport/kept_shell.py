@@ -1,6 +1,6 @@
 """A shell on a host that runs one program after another: only it is paid for with a start.
 
-rail-exec does so by itself where it is started as one: then not even it has to start each time.
+rail-exec, rail-tcp and rail-udp do so by themselves (`launches`): they are loaded once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SHELL = ("sh", "-c", _LOOP, "sh")
 _MOST_LINES = 100_000
 
 
-def executor(path: str) -> tuple[str, ...]:
-    """Return the rail-exec at `path` as a shell, which does its own launches alone."""
+def engine_shell(path: str) -> tuple[str, ...]:
+    """Return the engine at `path` as a shell, which does its own launches alone."""
     # Started by a shell, whose statuses say why where that can't be done.
     return ("sh", "-c", 'exec "$0" launches "$1"', path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,19 +52,20 @@ def case_links(
     first ones. None is `MOST_PAGES`, and of more than these nothing but the former.
     """
     limit = MOST_PAGES if most is None else most
-    chosen = {run.id: store.logged_cases(run.id, limit + 1) for run in runs} if limit else {}
-    note = ""
-    if sum(map(len, chosen.values())) > limit:
+    chosen, note = {}, ""
+    if limit:
+        chosen = {run.id: store.logged_cases(run.id, limit + 1) for run in runs}
+    if most is None and _count(chosen) > limit:
+        chosen = {run.id: store.logged_cases(run.id, limit + 1, suspect=True) for run in runs}
+        note = (
+            f"Of more than {limit} cases with system logs only those with suspect replications "
+            "have a page: --cases N makes N pages."
+        )
+    if _count(chosen) > limit:
         note = (
             f"At most {plural(limit, 'case has', 'cases have')} a page, those with suspect "
             "replications first: --cases allows more."
         )
-        if most is None:
-            chosen = {run.id: store.logged_cases(run.id, limit, suspect=True) for run in runs}
-            note = (
-                f"Of more than {limit} cases with system logs only those with suspect replications "
-                "have a page: --cases N makes N pages."
-            )
     links: list[CaseLink] = []
     for run in runs:
         logged = set(chosen.get(run.id, ())[: limit - len(links)])
@@ -85,6 +86,10 @@ def case_links(
             if (planned.test, planned.case.key) in logged
         ]
     return links, note
+
+
+def _count(cases: Mapping[int, Sequence[tuple[str, str]]]) -> int:
+    return sum(map(len, cases.values()))
 
 
 def case_pages(
