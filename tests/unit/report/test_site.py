@@ -39,10 +39,11 @@ from tests.support.store_samples import (
 )
 from tests.support.verdict_samples import add_run, lane, noisy, verdict
 
-from railgauge.base.systemlog import TimeSeries
+from railgauge.base.systemlog import Suspicion, TimeSeries
 from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
+from railgauge.report.pages.case import MOST_PAGES
 from railgauge.report.site import site_pages
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.drawings import PairValue, pairs_map
@@ -434,6 +435,18 @@ def test_the_newest_runs_have_pages_with_system_logs(database: Path, out: Path):
     assert runs_with_logs() == {"2", "3"}
     build(database, out, logs=0)
     assert runs_with_logs() == set()
+
+
+def test_of_a_night_of_many_cases_the_suspect_ones_have_pages_with_system_logs(
+    database: Path, out: Path
+):
+    suspicions = (Suspicion("steal", "gw1", "gw1: stolen"),)
+    cases = {number: [logged(number, system_log("gw1"))] for number in range(1, MOST_PAGES + 2)}
+    cases[7] = [replace(cases[7][0], status="suspect", suspicions=suspicions)]
+    add_run(database, cases)
+    build(database, out)
+    (page_of_logs,) = [name for name in files(out) if name.startswith("logs/")]
+    assert lane(7).key in page_of_logs
 
 
 @pytest.mark.usefixtures("gnuplot")

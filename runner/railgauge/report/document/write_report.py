@@ -31,7 +31,7 @@ from railgauge.report.figures.pictures import Pictures
 from railgauge.report.figures.plotfile import draw
 from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
-from railgauge.report.pages.case.case_pages import FOLDER, case_links, case_pages
+from railgauge.report.pages.case.case_pages import FOLDER, case_links, case_pages, paged_cases
 from railgauge.report.pages.case.case_view import CasePage
 from railgauge.report.pages.case.timeplot import CasePlot, draw_timelines
 from railgauge.report.pages.case_settings import settings_tables
@@ -68,7 +68,7 @@ class ReportOptions:
     measured the same cases stand side by side on the axis `by` ("": the one label that
     distinguishes them, or else their numbers). `notes` stands in place of the definition's.
     `printed` is what the last digit of what a run printed of a metric counts, in its base unit. As
-    to `most_cases`, see `case_links`.
+    to `most_cases`, see `paged_cases`.
     """
 
     most_cases: int | None = None
@@ -226,14 +226,14 @@ def _page(
     tables: Sequence[Table],
 ) -> Page:
     runs = [record.run for record in records]
-    links, note = case_links(store, runs, catalogue, most_cases)
+    cases, note = paged_cases(store, [run.id for run in runs], most_cases)
     logs = ((run.id, [stored.log for stored in store.run_logs(run.id)]) for run in runs)
     page = make_page(
         spec.name,
         spec.title,
         records,
         idle=[idle for run_id, run_logs in logs if (idle := idle_details(run_id, run_logs))],
-        links=links,
+        links=case_links(store, runs, catalogue, cases),
         links_note=note,
         catalogue=catalogue,
     )

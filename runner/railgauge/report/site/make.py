@@ -14,7 +14,7 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import shown_or_judged
 from railgauge.report.document.render import render_case
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
+from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages, paged_cases
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages
 from railgauge.report.site.folder import Folder
@@ -108,7 +108,8 @@ class Maker:
     def _logs(self, job: LogJob) -> dict[str, str]:
         run = self._store.run(job.run)
         if job.run not in self._links:
-            links, _ = case_links(self._store, [run], self._catalogue, job.most)
+            cases, _ = paged_cases(self._store, [job.run])
+            links = case_links(self._store, [run], self._catalogue, cases)
             self._links = {job.run: {(link.test, link.case.key): link for link in links}}
         name = log_stem(job.run, job.test, job.key)
         link = replace(self._links[job.run][job.test, job.key], name=name)

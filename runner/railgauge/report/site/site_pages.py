@@ -15,7 +15,7 @@ from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import shown_or_judged
-from railgauge.report.pages.case import MOST_PAGES
+from railgauge.report.pages.case.case_pages import paged_cases
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
@@ -76,14 +76,13 @@ class CaseJob:
 
 @dataclass(frozen=True, slots=True)
 class LogJob:
-    """The page with the system logs of a case of a run, one of `most` of that run."""
+    """The page with the system logs of a case of a run."""
 
     name: str
     fingerprint: str
     run: int
     test: str
     key: str
-    most: int
 
 
 Job = RunJob | CaseJob | LogJob
@@ -203,7 +202,7 @@ class _Planner:
         }
         measured = [head for head in heads if head.id in run_digests.measured]
         runs = [head.id for head in last_of_each_plan(measured, logs)] if logs else []
-        self._logged = {run: tuple(store.logged_cases(run, MOST_PAGES)) for run in runs}
+        self._logged = {run: tuple(paged_cases(store, [run])[0][run]) for run in runs}
         self._logs = {run: store.log_digest(run) for run, names in self._logged.items() if names}
         self._measured = {
             run: fingerprint(tuple(run_digests.cases.get(run, {}).items()))
@@ -282,7 +281,7 @@ class _Planner:
             for test, key in names:
                 inputs = (self._settings[run], self._cases[run][test, key], self._logs[run])
                 digest = fingerprint("log", self._maker, run, test, key, inputs)
-                yield LogJob(log_file(run, test, key), digest, run, test, key, MOST_PAGES)
+                yield LogJob(log_file(run, test, key), digest, run, test, key)
 
     def _listed(self) -> Iterator[ListedCase]:
         """Yield the cases, those of the newest run first, in its plan's order."""

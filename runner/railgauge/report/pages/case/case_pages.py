@@ -43,33 +43,51 @@ class CaseLink:
         return f"{FOLDER}/{self.name}.html"
 
 
-def case_links(
-    store: Store, runs: Sequence[StoredRun], catalogue: Catalogue | None, most: int | None
-) -> tuple[list[CaseLink], str]:
-    """Return the cases that have a page, run by run in the plan's order, and a note on others.
+def paged_cases(
+    store: Store, runs: Sequence[int], most: int | None = None
+) -> tuple[dict[int, Sequence[tuple[str, str]]], str]:
+    """Return (test, case key) of the cases that have a page, by run, and a note on others.
 
     Those have system logs. Of more than `most` those with suspect replications have pages, then the
     first ones. None is `MOST_PAGES`, and of more than these nothing but the former.
     """
     limit = MOST_PAGES if most is None else most
-    chosen, note = {}, ""
-    if limit:
-        chosen = {run.id: store.logged_cases(run.id, limit + 1) for run in runs}
-    if most is None and _count(chosen) > limit:
-        chosen = {run.id: store.logged_cases(run.id, limit + 1, suspect=True) for run in runs}
+    if not limit:
+        return {}, ""
+    cases = {run: store.logged_cases(run, limit + 1) for run in runs}
+    note = ""
+    if most is None and _count(cases) > limit:
+        cases = {run: store.logged_cases(run, limit + 1, suspect=True) for run in runs}
         note = (
             f"Of more than {limit} cases with system logs only those with suspect replications "
             "have a page: --cases N makes N pages."
         )
-    if _count(chosen) > limit:
+    if _count(cases) > limit:
         note = (
             f"At most {plural(limit, 'case has', 'cases have')} a page, those with suspect "
             "replications first: --cases allows more."
         )
+    chosen: dict[int, Sequence[tuple[str, str]]] = {}
+    for run, names in cases.items():
+        chosen[run] = names[: limit - _count(chosen)]
+    return chosen, note
+
+
+def _count(cases: Mapping[int, Sequence[tuple[str, str]]]) -> int:
+    return sum(map(len, cases.values()))
+
+
+def case_links(
+    store: Store,
+    runs: Sequence[StoredRun],
+    catalogue: Catalogue | None,
+    cases: Mapping[int, Sequence[tuple[str, str]]],
+) -> list[CaseLink]:
+    """Return the runs' `cases`, run by run in the plan's order."""
     links: list[CaseLink] = []
     for run in runs:
-        logged = set(chosen.get(run.id, ())[: limit - len(links)])
-        if not logged:
+        paged = set(cases.get(run.id, ()))
+        if not paged:
             continue
         suspicions = _suspicions(store, run.id)
         names = CaseNames(run.cases, catalogue)
@@ -83,13 +101,9 @@ def case_links(
                 suspect=len(suspicions.get((planned.test, planned.case.key), ())),
             )
             for planned in run.cases
-            if (planned.test, planned.case.key) in logged
+            if (planned.test, planned.case.key) in paged
         ]
-    return links, note
-
-
-def _count(cases: Mapping[int, Sequence[tuple[str, str]]]) -> int:
-    return sum(map(len, cases.values()))
+    return links
 
 
 def case_pages(
