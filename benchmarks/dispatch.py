@@ -34,6 +34,7 @@ from railgauge.engine.launch_terms import launch_terms
 from railgauge.engine.measure import EquippedHost
 from railgauge.engine.outcome import Launch, Outcome
 from railgauge.hosts.transport import open_transport
+from railgauge.hosts.transport.interface import end
 from railgauge.plan.cases import Case, expand
 from railgauge.plan.load import LoadedPlan, load_plan
 from railgauge.plan.schedule import Dispatch
@@ -43,6 +44,8 @@ from railgauge.store.records import MetricInfo, NewRun, PlannedCase
 
 CLONE_NEWNET = 0x40000000
 SECRET = "0" * 32
+# As far apart as the lines of launches.
+ECHOES, PAUSE = 30, 0.05
 PLAN = """\
 railgauge: 1
 name: dispatch
@@ -128,6 +131,19 @@ class Bench:
         assert totals.measured == count, totals
         return launches, straight
 
+    def round_trip(self) -> float:
+        """Return the seconds from a line to a program over ssh until it comes back; a median."""
+        process = self.sites["a"].transport.start(["cat"])
+        seconds = []
+        for _ in range(ECHOES):
+            began = time.perf_counter()
+            process.send_line("x")
+            assert process.read_line(10) == "x"
+            seconds.append(time.perf_counter() - began)
+            time.sleep(PAUSE)
+        end((process,))
+        return statistics.median(seconds)
+
     def straight(self, case: Case) -> float:
         """Return the seconds that the same two programs take, started without any of that."""
         engine = self.loaded.catalogue.engine(case.engine)
@@ -192,6 +208,7 @@ def inside(namespace: str) -> Iterator[None]:
 
 
 def compare(bench: Bench, cases: int) -> None:
+    print(f"a line over ssh and back: {1e3 * bench.round_trip():.2f} ms")
     print(f"medians of {cases - 1} launches in ms; CPU is the controller's, of both ways")
     print(
         f"{'case':<12} {'over ssh':>9} {'dead time':>9} {'straight':>9} {'dispatch':>9} {'p90':>6} "
