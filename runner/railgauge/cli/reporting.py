@@ -19,7 +19,7 @@ from railgauge.report.checks.spec import load_spec
 from railgauge.report.definition.definition_model import NoteLevel
 from railgauge.report.document.write_report import ReportOptions, write_report
 from railgauge.report.figures.pictures import PICTURES
-from railgauge.report.pages.case import MOST_PAGES
+from railgauge.report.pages.case.paged_cases import MOST_PAGES
 from railgauge.report.tables.run_axes import differs_by_run
 from railgauge.store import Store
 

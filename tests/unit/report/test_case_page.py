@@ -17,7 +17,7 @@ from railgauge.base.systemlog import PortLog, SoakLoad, Suspicion, SystemLog, Ti
 from railgauge.plan.cases import Case, Value, case_key
 from railgauge.plan.catalogue import load_catalogue
 from railgauge.report.document.write_report import ReportOptions, write_report
-from railgauge.report.pages.case import MOST_PAGES
+from railgauge.report.pages.case.paged_cases import MOST_PAGES
 from railgauge.report.pages.case.timelines import timelines
 from railgauge.store import Store
 from railgauge.store.records import Launch, MetricInfo, NewRun, Outcome, PlannedCase

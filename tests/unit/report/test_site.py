@@ -43,7 +43,7 @@ from railgauge.base.systemlog import Suspicion, TimeSeries
 from railgauge.cli import cli
 from railgauge.cli.site import site as command
 from railgauge.plan.catalogue import load_catalogue
-from railgauge.report.pages.case import MOST_PAGES
+from railgauge.report.pages.case.paged_cases import MOST_PAGES
 from railgauge.report.site import site_pages
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.drawings import PairValue, pairs_map

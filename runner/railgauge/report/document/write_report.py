@@ -31,8 +31,9 @@ from railgauge.report.figures.pictures import Pictures
 from railgauge.report.figures.plotfile import draw
 from railgauge.report.formats.csvfile import render_csv, render_json, render_records
 from railgauge.report.pages.appendix.appendix_parts import SUFFIX, Appendix, make_appendix
-from railgauge.report.pages.case.case_pages import FOLDER, case_links, case_pages, paged_cases
+from railgauge.report.pages.case.case_pages import FOLDER, case_links, case_pages
 from railgauge.report.pages.case.case_view import CasePage
+from railgauge.report.pages.case.paged_cases import paged_cases
 from railgauge.report.pages.case.timeplot import CasePlot, draw_timelines
 from railgauge.report.pages.case_settings import settings_tables
 from railgauge.report.pages.contents import ReportPart, passage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import pairwise
-from xml.sax.saxutils import escape, quoteattr
 
 from railgauge.base.characters import visible, width
 from railgauge.base.systemlog import PortLog
@@ -93,7 +93,7 @@ def _svg(boxes: Sequence[_Box]) -> str:
     title = "Path: " + ", ".join(_spoken_names(boxes))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} {high}" '
-        f'width="{total}" height="{high}" role="img" aria-label={quoteattr(title)} '
+        f'width="{total}" height="{high}" role="img" aria-label="{escape(title)}" '
         'fill="none" stroke="currentColor" font-family="monospace" font-size="14">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )

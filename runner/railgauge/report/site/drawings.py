@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from itertools import groupby
 from statistics import median
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
 from railgauge.base.characters import natural
 from railgauge.stats.digits import percent_text

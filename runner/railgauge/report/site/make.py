@@ -14,7 +14,8 @@ from railgauge.plan.catalogue import Catalogue, load_catalogue
 from railgauge.plan.catalogue.headlines import shown_or_judged
 from railgauge.report.document.render import render_case
 from railgauge.report.figures.gnuplot import find_gnuplot
-from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages, paged_cases
+from railgauge.report.pages.case.case_pages import CaseLink, case_links, case_pages
+from railgauge.report.pages.case.paged_cases import paged_cases
 from railgauge.report.pages.case.timeplot import draw_timelines
 from railgauge.report.site.case_page import CasePages
 from railgauge.report.site.folder import Folder

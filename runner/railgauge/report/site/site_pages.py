@@ -15,7 +15,7 @@ from railgauge.compare.renames import EarlierName, Renames
 from railgauge.compare.select import Selection
 from railgauge.plan.case_names import CaseNames
 from railgauge.plan.catalogue.headlines import shown_or_judged
-from railgauge.report.pages.case.case_pages import paged_cases
+from railgauge.report.pages.case.paged_cases import paged_cases
 from railgauge.report.site.baseline_choice import Against
 from railgauge.report.site.folder import CASES, DATA, LOGS, RUNS
 from railgauge.report.site.mark import fingerprint
