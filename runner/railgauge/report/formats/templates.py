@@ -23,10 +23,12 @@ ANGLED: dict[str, Any] = {
 
 def environment(name: str, **options: Any) -> Environment:
     """Return the environment of templates/`name`: its templates may use no undefined name."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, StrictUndefined
+
+    from railgauge.report.formats.template_loader import TemplateLoader
 
     return Environment(  # noqa: S701 - each caller escapes as its language needs
-        loader=FileSystemLoader(folder("templates") / name),
+        loader=TemplateLoader(folder("templates") / name),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
