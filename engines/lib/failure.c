@@ -4,7 +4,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define SEIZING_MS 200 /* a line is written by then, if anybody reads */
 
 static const char *const codes[] = {
 #define X(symbol, code) [symbol] = code,
@@ -30,6 +33,16 @@ enum failure failure_named(const char *code)
         if (strcmp(codes[i], code) == 0)
             return (enum failure)i;
     return BAD_PEER;
+}
+
+bool seize_output(void)
+{
+    for (int attempt = 0; attempt < SEIZING_MS; attempt++) {
+        if (ftrylockfile(stdout) == 0)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return false;
 }
 
 void failures_go_to(failure_sink *sink)

@@ -70,6 +70,10 @@ enum failure failure_named(const char *code);
 typedef void failure_sink(enum failure failure, const char *message);
 void failures_go_to(failure_sink *sink);
 
+/* Keeps standard output from all other threads until the process ends, so that nothing follows a
+ * failure; false if one of them is stuck writing. */
+bool seize_output(void);
+
 /* Tells the sink and ends the process with status 1, or 2 for a bad parameter. */
 _Noreturn void fail(enum failure failure, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -298,8 +298,7 @@ void report_series(const struct launch *next, const struct series *series)
 
 void report_failure(enum failure failure, const char *message)
 {
-    /* The guard must end the process even while another thread is stuck writing a line. */
-    if (ftrylockfile(stdout) != 0)
+    if (!seize_output())
         return;
     if (!launch->json) {
         fprintf(stderr, "rail-%s: %s (%s)\n", launch->engine->name, message,
@@ -312,5 +311,4 @@ void report_failure(enum failure failure, const char *message)
         add_text(&json, "message", message);
         end_event(&json);
     }
-    funlockfile(stdout);
 }

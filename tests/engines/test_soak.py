@@ -290,6 +290,18 @@ def test_nothing_is_left_at_the_deadline(soak: Start) -> None:
     assert are_gone(soakers)
 
 
+def test_nothing_follows_a_failure(shipped_engines: Engines, tmp_path: Path) -> None:
+    """It is calibrated while its deadline ends it, which takes a while."""
+    source, library = Path(__file__).with_name("slow_unlink.c"), tmp_path / "slow.so"
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "-o", library, source], check=True)
+    preload = ("env", f"LD_PRELOAD={library}")
+    program = shipped_engines.folder / "rail-soak"
+    running = Soak(program, *ANYHOW, "--deadline=0.4s", prefix=preload)
+
+    assert (running.first["code"], running.events()) == ("deadline", [])
+
+
 def test_nothing_soaks_beyond_the_deadline_of_one_that_stands_still(soak: Start) -> None:
     running = soak(*ANYHOW, "--deadline=5s")
     soakers = children(running.process.pid)

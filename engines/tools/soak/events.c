@@ -8,6 +8,7 @@
 static struct json begin(const char *event)
 {
     struct json json = {.out = stdout};
+    flockfile(stdout); /* the guard may have a failure to say */
     json_open(&json, '{');
     json_key(&json, "event");
     json_text(&json, event);
@@ -25,6 +26,7 @@ static void end(struct json *json)
     json_close(json, '}');
     putchar('\n');
     flush();
+    funlockfile(stdout);
 }
 
 static void add(struct json *json, const char *key, double number)
@@ -94,6 +96,8 @@ void emit_warning(const char *code, const char *message)
 
 void emit_error(enum failure failure, const char *message)
 {
+    if (!seize_output())
+        return;
     struct json json = begin("error");
     json_key(&json, "code");
     json_text(&json, failure_code(failure));

@@ -36,7 +36,7 @@ from railgauge.store.records import CaseEnd, LaunchResults
 _MOST_TOGETHER = 256
 # A launch whose last replication is there has ended by then, mostly.
 _END_SECONDS = 0.05
-# A local program is started by then.
+# The programs of a local launch are started by then.
 _START_SECONDS = 0.005
 # Shorter waits aren't worth a line.
 _ANNOUNCED_SECONDS = 5.0
